@@ -1,0 +1,53 @@
+"""hidim: Bayesian optimisation for black boxes with too many parameters."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from hidim._version import __version__
+from hidim.errors import HidimError
+from hidim.space import Choice, Float, Int, Space, Vector
+from hidim.trial import History, Trial, TrialState
+
+if TYPE_CHECKING:
+    from hidim.methods import METHODS
+    from hidim.loop import Result, minimize
+    from hidim.optimizer import Optimizer
+
+__all__ = [
+    "METHODS",
+    "Choice",
+    "Float",
+    "HidimError",
+    "History",
+    "Int",
+    "Optimizer",
+    "Result",
+    "Space",
+    "Trial",
+    "TrialState",
+    "Vector",
+    "__version__",
+    "minimize",
+]
+
+# What needs scipy is imported on first use: describing a space should not cost half a second.
+_LAZY = {
+    "METHODS": "hidim.methods",
+    "Optimizer": "hidim.optimizer",
+    "Result": "hidim.loop",
+    "minimize": "hidim.loop",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'hidim' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,25 @@
+"""Scores of candidate points under a posterior."""
+
+from hidim.acquisition.base import Acquisition, averaged
+from hidim.acquisition.confidence import ConfidenceBound
+from hidim.acquisition.improvement import ExpectedImprovement, LogExpectedImprovement, log_h
+from hidim.acquisition.thompson import Thompson
+
+#: One example of every acquisition function, for the contract suite.
+ACQUISITIONS: dict[str, Acquisition] = {
+    "ei": ExpectedImprovement(best=0.0),
+    "log-ei": LogExpectedImprovement(best=-0.5),
+    "ucb": ConfidenceBound(beta=4.0),
+    "thompson": Thompson(seed=0, features=64),
+}
+
+__all__ = [
+    "ACQUISITIONS",
+    "Acquisition",
+    "ConfidenceBound",
+    "ExpectedImprovement",
+    "LogExpectedImprovement",
+    "Thompson",
+    "averaged",
+    "log_h",
+]

@@ -1,0 +1,72 @@
+"""What a benchmark problem is: one interface for boxes and for conditional spaces."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from hidim._types import Array, Params
+
+if TYPE_CHECKING:
+    from hidim.space import Space
+
+
+class Suggest(Protocol):
+    """Chooses parameters one after another, parents before children, as an Optuna trial does."""
+
+    def vector(self, name: str, dim: int) -> Array:
+        """A point of the unit cube, of shape (dim,)."""
+        ...
+
+    def real(self, name: str, low: float, high: float) -> float: ...
+
+    def label(self, name: str, options: tuple[str, ...]) -> str: ...
+
+
+class Problem(ABC):
+    """Something to be minimised: a name, the known optimum, a space, a value for every configuration."""
+
+    name: str
+    optimum: float
+
+    @abstractmethod
+    def space(self) -> Space:
+        """The `hidim.Space` of the problem."""
+
+    @abstractmethod
+    def draw(self, suggest: Suggest) -> Params:
+        """A configuration whose parameters `suggest` chooses, for those who do not know `hidim.Space`."""
+
+    @abstractmethod
+    def value(self, params: Params) -> float:
+        """The objective at a configuration."""
+
+
+@dataclass(frozen=True)
+class BoxProblem(Problem):
+    """A problem on the unit cube, in which a configuration is `{"x": u}` with u of shape (dim,).
+
+    Args:
+        optimum: the smallest value; regret is a value minus this.
+        evaluate: maps a point of shape (dim,) of the unit cube to a value.
+        minimiser: one point of the unit cube, of shape (dim,), where the optimum is reached.
+    """
+
+    name: str
+    dim: int
+    optimum: float
+    evaluate: Callable[[Array], float] = field(repr=False)
+    minimiser: Array = field(repr=False)
+
+    def space(self) -> Space:
+        from hidim.space import Space, Vector
+
+        return Space({"x": Vector(self.dim, 0.0, 1.0)})
+
+    def draw(self, suggest: Suggest) -> Params:
+        return {"x": suggest.vector("x", self.dim)}
+
+    def value(self, params: Params) -> float:
+        return self.evaluate(params["x"])

@@ -1,0 +1,147 @@
+"""`hidim bench …`: arguments and what they call. Heavy imports wait inside the handlers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+DEFAULT_PROBLEMS = "branin-25,hartmann6-100,rep-branin-20,rep-hartmann6-20,rosenbrock-20,levy-20"
+
+
+def add_to(commands: Any) -> None:
+    """Add `bench` and its sub-commands to an argparse sub-parser collection."""
+    bench = commands.add_parser("bench", help="compare methods and peers on the papers' functions")
+    actions = bench.add_subparsers(title="bench commands", required=True, metavar="ACTION")
+    _add_list(actions)
+    _add_run(actions)
+    _add_table(actions)
+    _add_plot(actions)
+    _add_latency(actions)
+
+
+def _add_list(actions: Any) -> None:
+    parser = actions.add_parser("list", help="problems and methods that can be named")
+    parser.set_defaults(handler=_list)
+
+
+def _add_run(actions: Any) -> None:
+    parser = actions.add_parser(
+        "run",
+        help="run methods × problems × seeds",
+        description="Run methods × problems × seeds, one thread each. Finished runs in the results file are "
+        "skipped, so the same command resumes a sweep that was stopped.",
+    )
+    parser.add_argument("--problems", type=_names, default=_names(DEFAULT_PROBLEMS), help="names, by commas")
+    parser.add_argument("--methods", type=_names, default=["hidim:gp", "random"], help="names, by commas")
+    parser.add_argument("--seeds", type=_positive, default=5, metavar="N", help="seeds 0 to N-1 (default 5)")
+    parser.add_argument(
+        "--evaluations", type=_positive, default=200, metavar="N", help="per run (default 200)"
+    )
+    parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--out", type=Path, default=Path("results.jsonl"), help="results file, appended to")
+    parser.set_defaults(handler=_run)
+
+
+def _add_table(actions: Any) -> None:
+    parser = actions.add_parser("table", help="median regret, quartiles and own time of a results file")
+    parser.add_argument("results", type=Path, nargs="+", help="files of `hidim bench run`")
+    parser.add_argument("--markdown", action="store_true", help="a Markdown table")
+    parser.add_argument("--wide", action="store_true", help="one row per problem, one column per method")
+    parser.set_defaults(handler=_table)
+
+
+def _add_plot(actions: Any) -> None:
+    parser = actions.add_parser("plot", help="convergence curves of a results file")
+    parser.add_argument("results", type=Path, nargs="+", help="files of `hidim bench run`")
+    parser.add_argument("-o", "--out", type=Path, default=Path("convergence.png"), help="picture to write")
+    parser.set_defaults(handler=_plot)
+
+
+def _add_latency(actions: Any) -> None:
+    parser = actions.add_parser(
+        "latency",
+        help="time of one suggestion against trials and dimensions",
+        description="Time `ask` with n uniform trials told in advance, each cell in a fresh process on one "
+        "thread. Several methods give ratios to the first; one alone gives grids of time and peak memory.",
+    )
+    parser.add_argument("--dims", type=_numbers, default=[100], help="dimensions, by commas (default 100)")
+    parser.add_argument("--sizes", type=_numbers, default=[200, 500], help="trials told (default 200,500)")
+    parser.add_argument(
+        "--methods", type=_names, default=_names("hidim:gp,optuna-gp,botorch"), help="by commas"
+    )
+    parser.add_argument("--repeats", type=_positive, default=20, help="asks of a hidim method (default 20)")
+    parser.add_argument("--peer-repeats", type=_positive, default=3, help="asks of any other (default 3)")
+    parser.add_argument("--family", default="hartmann6", help="function that gives the values")
+    parser.add_argument("--markdown", action="store_true", help="Markdown tables")
+    parser.set_defaults(handler=_latency)
+
+
+def _list(_: argparse.Namespace) -> None:
+    from hidim.bench.peers import PEERS, PREFIX
+    from hidim.bench.problems import EXAMPLES, FAMILIES, VARIANTS
+    from hidim.methods import METHODS
+
+    print("Problems: FAMILY-DIMENSION, then any of", ", ".join(f"-{variant}" for variant in VARIANTS))
+    for name, family in FAMILIES.items():
+        print(f"  {name:14} {family.about}")
+    print(f"  {'jenatton':14} Add-Tree: a conditional tree (no dimension, no variants)")
+    print("  for example", ", ".join(EXAMPLES))
+    print("Methods:", ", ".join([*PEERS, *(PREFIX + name for name in METHODS)]))
+
+
+def _run(options: argparse.Namespace) -> int:
+    from hidim.bench.runner import plan, sweep
+
+    jobs = plan(options.problems, options.methods, range(options.seeds), options.evaluations)
+    failed = sum(bool(record["error"]) for record in sweep(jobs, options.out, options.jobs))
+    if failed:
+        print(f"{failed} runs failed; their tracebacks are in {options.out}", file=sys.stderr)
+    return int(failed > 0)
+
+
+def _table(options: argparse.Namespace) -> None:
+    from hidim.bench.report import long_table, provenance, summarise, wide_table
+
+    make = wide_table if options.wide else long_table
+    records = _records(options.results)
+    print(make(summarise(records), markdown=options.markdown))
+    print(f"\n{provenance(records)}")
+
+
+def _plot(options: argparse.Namespace) -> None:
+    from hidim.bench.curves import plot_convergence
+
+    plot_convergence(_records(options.results), options.out)
+    print(options.out)
+
+
+def _latency(options: argparse.Namespace) -> None:
+    from hidim.bench.latency import latency_tables, measure_all
+
+    cells = measure_all(
+        options.methods, options.dims, options.sizes, options.repeats, options.peer_repeats, options.family
+    )
+    print(latency_tables(cells, markdown=options.markdown))
+
+
+def _records(paths: list[Path]) -> list[dict[str, Any]]:
+    from hidim.bench.runner import read_records
+
+    return [record for path in paths for record in read_records(path)]
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _numbers(text: str) -> list[int]:
+    return [_positive(number) for number in _names(text)]
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number

@@ -1,0 +1,233 @@
+"""Everything that can be benchmarked, behind one ask/tell interface.
+
+`make_peer("optuna-gp", problem, seed=0, budget=200)` gives an object with `ask`, `tell` and `add`. Peers run
+with their own defaults; what BoTorch leaves to its user follows its tutorials (see `BoTorch`). `hidim:gp` is
+hidim's method `gp`, and so on for every method. Other packages are imported when a peer is made, not before.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hidim._optional import require
+from hidim._types import Array, Params
+from hidim.bench.base import BoxProblem, Problem
+from hidim.errors import MethodError
+
+
+class Peer(ABC):
+    """One run of one optimiser, minimising.
+
+    `ask` gives the next configuration, `tell` its value, in turn. `add` enters a finished evaluation that was
+    not asked for; `hidim bench latency` fills a history with it.
+    """
+
+    @abstractmethod
+    def ask(self) -> Params: ...
+
+    @abstractmethod
+    def tell(self, params: Params, value: float) -> None: ...
+
+    def add(self, params: Params, value: float) -> None:
+        raise MethodError(f"{type(self).__name__} cannot take evaluations that it did not ask for")
+
+
+class Random(Peer):
+    """Uniform random search."""
+
+    def __init__(self, problem: Problem, seed: int, budget: int) -> None:
+        self._problem, self._rng = problem, np.random.default_rng(seed)
+
+    def ask(self) -> Params:
+        return self._problem.draw(self)
+
+    def vector(self, name: str, dim: int) -> Array:
+        return self._rng.random(dim)
+
+    def real(self, name: str, low: float, high: float) -> float:
+        return float(self._rng.uniform(low, high))
+
+    def label(self, name: str, options: tuple[str, ...]) -> str:
+        return options[self._rng.integers(len(options))]
+
+    def tell(self, params: Params, value: float) -> None: ...
+
+    def add(self, params: Params, value: float) -> None: ...
+
+
+class Optuna(Peer):
+    """An Optuna study with one of its samplers at the sampler's defaults, over floats x0, x1, …"""
+
+    def __init__(self, sampler: str, problem: Problem, seed: int) -> None:
+        optuna = require("optuna", "bench")
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        warnings.filterwarnings("ignore", module=r"optuna|botorch|gpytorch|linear_operator")
+        if sampler == "GPSampler":
+            require("torch", "bench")  # here, so that no ask pays for the import
+        self._optuna, self._problem = optuna, problem
+        self._study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(seed=seed))
+        self._trial: Any = None
+
+    def ask(self) -> Params:
+        self._trial = self._study.ask()
+        return self._problem.draw(self)
+
+    def vector(self, name: str, dim: int) -> Array:
+        return np.array([self._trial.suggest_float(f"{name}{i}", 0.0, 1.0) for i in range(dim)])
+
+    def real(self, name: str, low: float, high: float) -> float:
+        return float(self._trial.suggest_float(name, low, high))
+
+    def label(self, name: str, options: tuple[str, ...]) -> str:
+        return str(self._trial.suggest_categorical(name, options))
+
+    def tell(self, params: Params, value: float) -> None:
+        self._study.tell(self._trial, value)
+
+    def add(self, params: Params, value: float) -> None:
+        unit = self._optuna.distributions.FloatDistribution(0.0, 1.0)
+        numbers = {f"x{i}": float(u) for i, u in enumerate(params["x"])}
+        trial = self._optuna.trial.create_trial(
+            params=numbers, distributions=dict.fromkeys(numbers, unit), value=value
+        )
+        self._study.add_trial(trial)
+
+
+class BoTorch(Peer):
+    """BoTorch as its tutorials use it: 10 Sobol points, then SingleTaskGP with its default priors and LogEI.
+
+    Every suggestion fits the model anew by `fit_gpytorch_mll` (outcomes standardised, double precision) and
+    maximises LogEI by `optimize_acqf` with 10 restarts from 512 raw samples.
+    """
+
+    INITIAL = 10
+
+    def __init__(self, problem: Problem, seed: int, budget: int) -> None:
+        self._torch = torch = require("torch", "bench")
+        for module in ("acquisition", "fit", "models", "optim"):  # here, so that no ask pays for imports
+            require(f"botorch.{module}", "bench")
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)
+        warnings.filterwarnings("ignore", module=r"botorch|gpytorch|linear_operator")
+        dim = _box(problem, "botorch").dim
+        design = torch.quasirandom.SobolEngine(dim, scramble=True, seed=seed)
+        self._design: Array = design.draw(self.INITIAL, dtype=torch.double).numpy()
+        self._bounds = torch.tensor([[0.0] * dim, [1.0] * dim], dtype=torch.double)
+        self._points: list[Array] = []
+        self._values: list[float] = []
+
+    def ask(self) -> Params:
+        if len(self._points) < self.INITIAL:
+            return {"x": self._design[len(self._points)]}
+        return {"x": self._suggest()}
+
+    def _suggest(self) -> Array:
+        from botorch.acquisition import LogExpectedImprovement
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from botorch.models.transforms import Standardize
+        from botorch.optim import optimize_acqf
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        points = self._torch.tensor(np.array(self._points), dtype=self._torch.double)
+        rewards = -self._torch.tensor(self._values, dtype=self._torch.double)[:, None]  # BoTorch maximises
+        model = SingleTaskGP(points, rewards, outcome_transform=Standardize(m=1))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        acquisition = LogExpectedImprovement(model, best_f=rewards.max())
+        best, _ = optimize_acqf(acquisition, self._bounds, q=1, num_restarts=10, raw_samples=512)
+        suggestion: Array = best[0].clamp(0.0, 1.0).numpy()
+        return suggestion
+
+    def tell(self, params: Params, value: float) -> None:
+        self.add(params, value)
+
+    def add(self, params: Params, value: float) -> None:
+        self._points.append(params["x"])
+        self._values.append(value)
+
+
+class PyCMA(Peer):
+    """CMA-ES of the package `cma`, bounded to the cube, from its centre with step 0.25."""
+
+    def __init__(self, problem: Problem, seed: int, budget: int) -> None:
+        cma = require("cma", "bench")
+        dim = _box(problem, "pycma").dim
+        # pycma reads seed 0 as "take the clock"; maxfevals only informs its termination, not its steps.
+        options = {"bounds": [0, 1], "seed": seed + 1, "verbose": -9, "maxfevals": budget}
+        self._strategy = cma.CMAEvolutionStrategy(np.full(dim, 0.5), 0.25, options)
+        self._waiting: list[Array] = []
+        self._told: list[tuple[Array, float]] = []
+
+    def ask(self) -> Params:
+        if not self._waiting:
+            self._waiting = list(self._strategy.ask())
+        return {"x": self._waiting.pop(0)}
+
+    def tell(self, params: Params, value: float) -> None:
+        self._told.append((params["x"], value))
+        if not self._waiting:
+            self._strategy.tell(*map(list, zip(*self._told, strict=True)))
+            self._told = []
+
+
+class Hidim(Peer):
+    """A method of hidim through its own `Optimizer`."""
+
+    def __init__(self, method: str, problem: Problem, seed: int, budget: int) -> None:
+        from hidim.optimizer import Optimizer
+
+        self._optimizer = Optimizer(problem.space(), method=method, seed=seed, budget=budget)
+        self._trial: Any = None
+
+    def ask(self) -> Params:
+        self._trial = self._optimizer.ask()
+        params: Params = self._trial.params
+        return params
+
+    def tell(self, params: Params, value: float) -> None:
+        self._optimizer.tell(self._trial, value)
+
+    def add(self, params: Params, value: float) -> None:
+        self._optimizer.add(params, value)
+
+
+PEERS: dict[str, Callable[[Problem, int, int], Peer]] = {
+    "random": Random,
+    "optuna-tpe": lambda problem, seed, _: Optuna("TPESampler", problem, seed),
+    "optuna-gp": lambda problem, seed, _: Optuna("GPSampler", problem, seed),
+    "optuna-cmaes": lambda problem, seed, _: Optuna("CmaEsSampler", problem, seed),
+    "botorch": BoTorch,
+    "pycma": PyCMA,
+}
+PREFIX = "hidim:"
+
+
+def check_method(name: str) -> None:
+    """Raise `MethodError` unless `name` is a peer or a method of hidim."""
+    if name in PEERS:
+        return
+    if not name.startswith(PREFIX):
+        raise MethodError(f"no method {name!r}: choose from {', '.join(PEERS)} and hidim:<method>")
+    from hidim.methods import METHODS
+
+    if name.removeprefix(PREFIX) not in METHODS:
+        raise MethodError(f"no method {name!r}: hidim has {', '.join(PREFIX + known for known in METHODS)}")
+
+
+def make_peer(name: str, problem: Problem, seed: int, budget: int) -> Peer:
+    """A fresh run of the method `name` on `problem`, which will be given `budget` evaluations."""
+    check_method(name)
+    if name in PEERS:
+        return PEERS[name](problem, seed, budget)
+    return Hidim(name.removeprefix(PREFIX), problem, seed, budget)
+
+
+def _box(problem: Problem, peer: str) -> BoxProblem:
+    if not isinstance(problem, BoxProblem):
+        raise MethodError(f"{peer} cannot run {problem.name!r}, whose parameters are conditional")
+    return problem

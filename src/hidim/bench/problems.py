@@ -1,0 +1,165 @@
+"""Named benchmark problems: `problem("levy-20-shifted")`.
+
+A name is a family, a dimension and any of the variants `shifted` and `rotated`, in any order after the
+family: `branin-25`, `branin-rotated-25` and `branin-25-rotated` (the last two are one problem). Everything
+random about a problem is drawn from a checksum of its name, so a name means the same function everywhere.
+
+*Shifted*: f(mirror(u - s)), where s moves the minimiser by up to a quarter of the cube along each coordinate
+and never out of it; idle coordinates of embedded functions stay idle. *Rotated*: f(mirror(m + R(u - m))), an
+orthogonal R about the minimiser m, which therefore stays where it was. Points outside the cube are mirrored
+at its walls. So the formulas are only ever evaluated inside their own boxes, and the known optimum stays the
+optimum whatever a formula does outside; clipping would do the same, but make flat regions.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hidim._types import Array, Indices
+from hidim.bench import functions
+from hidim.bench.base import BoxProblem, Problem
+from hidim.bench.conditional import Jenatton
+from hidim.bench.functions import Landscape
+from hidim.errors import HidimError
+
+VARIANTS = ("shifted", "rotated")
+MAX_SHIFT = 0.25
+
+
+@dataclass(frozen=True)
+class Family:
+    """A function that exists in many dimensions.
+
+    Args:
+        build: makes the landscape for a dimension.
+        about: one line for `hidim bench list`.
+        least: the smallest dimension.
+        even: whether the dimension must be even.
+        scattered: the landscape's coordinates are spread at random over the problem's, not the leading ones.
+    """
+
+    build: Callable[[int], Landscape]
+    about: str
+    least: int = 2
+    even: bool = False
+    scattered: bool = False
+
+
+FAMILIES = {
+    "branin": Family(functions.branin, "REMBO: two active coordinates", scattered=True),
+    "hartmann6": Family(functions.hartmann6, "Elastic GP: six active coordinates", least=6, scattered=True),
+    "rep-branin": Family(functions.repeated_branin, "BOCK: mean of Branins over pairs"),
+    "rep-hartmann6": Family(functions.repeated_hartmann6, "BOCK: mean of Hartmanns over sixes", least=6),
+    "rosenbrock": Family(functions.rosenbrock, "BOCK, Elastic GP: curved valley, scaled as in BOCK"),
+    "levy": Family(functions.levy, "BOCK: additive, multimodal"),
+    "ackley": Family(functions.ackley, "multimodal, optimum at the centre"),
+    "gaussian": Family(functions.gaussian, "Elastic GP: flat but for one peak", even=True),
+    "additive": Family(
+        functions.three_modal, "Add-GP-UCB: sum of two three-modal groups", least=4, even=True
+    ),
+    "rpp": Family(functions.projected, "RPP-GP-UCB: the same behind a linear map", least=4, even=True),
+}
+
+EXAMPLES = (
+    "branin-25",
+    "branin-25-rotated",
+    "hartmann6-100",
+    "rep-branin-20",
+    "rep-hartmann6-20-shifted",
+    "rosenbrock-20",
+    "levy-20-shifted-rotated",
+    "ackley-30",
+    "gaussian-50",
+    "additive-50",
+    "rpp-50",
+    "jenatton",
+)
+
+
+def problem(name: str) -> Problem:
+    """The problem of that name.
+
+    Example:
+        >>> levy = problem("levy-20-shifted")
+        >>> levy.dim, levy.optimum, round(levy.evaluate(levy.minimiser), 12)
+        (20, 0.0, 0.0)
+    """
+    if name == "jenatton":
+        return Jenatton()
+    family, dim, variants = _parse(name)
+    return _box(family, dim, variants)
+
+
+def _parse(name: str) -> tuple[str, int, tuple[str, ...]]:
+    words = name.split("-")
+    numbers = [word for word in words if re.fullmatch("[1-9][0-9]*", word)]
+    family = "-".join(word for word in words if word not in numbers and word not in VARIANTS)
+    if family not in FAMILIES or len(numbers) != 1 or len(set(words)) != len(words):
+        raise HidimError(
+            f"no problem {name!r}: write family-dimension[-shifted][-rotated] with a family of "
+            f"{', '.join(FAMILIES)}, as in 'levy-20-shifted'; or 'jenatton'"
+        )
+    dim, needs = int(numbers[0]), FAMILIES[family]
+    if dim < needs.least or (needs.even and dim % 2):
+        kind = "an even" if needs.even else "a"
+        raise HidimError(f"{name!r}: {family} needs {kind} dimension of at least {needs.least}")
+    return family, dim, tuple(variant for variant in VARIANTS if variant in words)
+
+
+def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
+    base = f"{family}-{dim}"
+    landscape = FAMILIES[family].build(dim)
+    active = np.arange(landscape.dim)
+    if FAMILIES[family].scattered:
+        active = _generator(base, "active").permutation(dim)[: landscape.dim]
+    formula, low, width = landscape.formula, landscape.low, landscape.high - landscape.low
+    # The minimiser's idle coordinates may be anything. Were they the centre's, a rotation about the minimiser
+    # would leave the centre's value close to the optimum and flatter methods that start there.
+    minimiser = _generator(base, "idle").random(dim)
+    minimiser[active] = (landscape.minimiser - low) / width
+    moves: list[Callable[[Array], Array]] = []
+    if "shifted" in variants:
+        shift = _shift(minimiser, active, _generator(base, "shifted"))
+        minimiser = minimiser + shift
+        moves.append(lambda u: mirror(u - shift))
+    if "rotated" in variants:
+        rotation, pivot = _orthogonal(dim, _generator(base, "rotated")), minimiser
+        # A point is rotated first and shifted then, so that the rotation is about the shifted minimiser.
+        moves.insert(0, lambda u: mirror(pivot + rotation @ (u - pivot)))
+
+    def evaluate(u: Array) -> float:
+        for move in moves:
+            u = move(u)
+        return formula(low + width * u[active])
+
+    return BoxProblem("-".join((base, *variants)), dim, landscape.optimum, evaluate, minimiser)
+
+
+def mirror(u: Array) -> Array:
+    """Fold every coordinate into [0, 1] by reflection at 0 and 1: -0.2 becomes 0.2, and 1.3 becomes 0.7."""
+    return 1 - np.abs(1 - u % 2)
+
+
+def _shift(minimiser: Array, active: Indices, rng: np.random.Generator) -> Array:
+    """A shift of the active coordinates that leaves the minimiser in the cube, of shape (dim,)."""
+    low, high = np.maximum(minimiser - MAX_SHIFT, 0), np.minimum(minimiser + MAX_SHIFT, 1)
+    shift = np.zeros_like(minimiser)
+    shift[active] = (rng.uniform(low, high) - minimiser)[active]
+    return shift
+
+
+def _orthogonal(dim: int, rng: np.random.Generator) -> Array:
+    """A uniformly random orthogonal matrix; the signs are fixed because LAPACKs differ in theirs."""
+    q, r = np.linalg.qr(rng.standard_normal((dim, dim)))
+    rotation: Array = q * np.sign(np.diag(r))
+    return rotation
+
+
+def _generator(base: str, purpose: str) -> np.random.Generator:
+    # crc32 because Python's own hash of a string changes from process to process.
+    return np.random.default_rng(zlib.crc32(f"{base}/{purpose}".encode()))

@@ -1,0 +1,187 @@
+"""Methods × problems × seeds in parallel processes; one JSON line per finished run.
+
+Every worker computes on one thread. A line is appended as soon as its run ends, so a killed sweep keeps what
+is done, and running the same command again does the rest. A run that raises is recorded with its error and
+the values that it had, and is tried again by the next command; the last line of a run is the one that counts.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from hidim._version import __version__
+from hidim.bench.base import Problem
+from hidim.bench.peers import Peer, check_method, make_peer
+from hidim.bench.problems import problem
+from hidim.errors import HistoryError
+
+Record = dict[str, Any]
+
+PACKAGES = ("numpy", "scipy", "cmaes", "optuna", "torch", "botorch", "gpytorch", "cma")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: a method on a problem from a seed, for so many evaluations."""
+
+    problem: str
+    method: str
+    seed: int
+    evaluations: int
+
+
+def plan(
+    problems: Iterable[str], methods: Iterable[str], seeds: Iterable[int], evaluations: int
+) -> list[Job]:
+    """All runs, seed by seed so that an early stop still compares everything; names are checked here."""
+    names = [problem(name).name for name in problems]
+    methods = list(methods)
+    for method in methods:
+        check_method(method)
+    return [Job(name, method, seed, evaluations) for seed, name, method in product(seeds, names, methods)]
+
+
+def execute(job: Job) -> Record:
+    """Run one job in this process; an exception becomes the record's `error`.
+
+    `values` holds every value in order, `ask_seconds` the method's own time for each: that inside `ask` and
+    `tell`. Neither the objective nor the making of the method, with its imports, is counted.
+    """
+    values: list[float] = []
+    seconds: list[float] = []
+    error = None
+    task = problem(job.problem)
+    try:
+        peer = make_peer(job.method, task, job.seed, job.evaluations)
+        for _ in range(job.evaluations):
+            value, own = step(peer, task)
+            values.append(value)
+            seconds.append(own)
+    except Exception:
+        error = traceback.format_exc()
+    return vars(job) | {
+        "optimum": task.optimum,
+        "values": values,
+        "own_seconds": sum(seconds),
+        "ask_seconds": [round(second, 6) for second in seconds],
+        "error": error,
+        "versions": versions(),
+        "platform": f"{platform.platform()} {platform.machine()}, {os.cpu_count()} cores",
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def step(peer: Peer, task: Problem) -> tuple[float, float]:
+    """One evaluation: its value, and the seconds that the method itself took in `ask` and `tell`."""
+    start = time.perf_counter()
+    params = peer.ask()
+    asked = time.perf_counter()
+    value = task.value(params)
+    valued = time.perf_counter()
+    peer.tell(params, value)
+    return value, asked - start + time.perf_counter() - valued
+
+
+def sweep(jobs: Iterable[Job], out: Path, workers: int = 1) -> list[Record]:
+    """Run the jobs that `out` does not hold yet, appending each record as it comes; give the new records."""
+    done = {key(record) for record in read_records(out) if not record["error"]} if out.exists() else set()
+    todo = [job for job in jobs if key(vars(job)) not in done]
+    _mend(out)
+    records = []
+    with one_thread(), out.open("a", encoding="utf-8") as lines:
+        pool = spawn_pool(workers)
+        try:
+            futures = {pool.submit(execute, job): job for job in todo}
+            for future in as_completed(futures):
+                failure = future.exception()  # only a dead worker: `execute` catches everything else
+                record = vars(futures[future]) | _lost(failure) if failure else future.result()
+                lines.write(json.dumps(record) + "\n")
+                lines.flush()
+                records.append(record)
+                print(f"[{len(records)}/{len(todo)}] {describe(record)}", file=sys.stderr, flush=True)
+        finally:
+            pool.shutdown(cancel_futures=True)  # after Ctrl-C the queue would be worked off otherwise
+    return records
+
+
+def describe(record: Record) -> str:
+    """One line on a finished run."""
+    run = f"{record['problem']}  {record['method']}  seed {record['seed']}"
+    if record["error"]:
+        return f"{run}: {record['error'].strip().splitlines()[-1]}"
+    return f"{run}: regret {min(record['values']) - record['optimum']:.3g}, {record['own_seconds']:.1f} s"
+
+
+def key(record: Record) -> tuple[Any, ...]:
+    """What identifies a run."""
+    return record["problem"], record["method"], record["seed"], record["evaluations"]
+
+
+def read_records(path: Path) -> list[Record]:
+    """The last record of every run in a results file; a torn last line, left by a kill, is passed over."""
+    *lines, _torn = path.read_text(encoding="utf-8").split("\n")
+    records = {}
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line)
+            records[key(record)] = record
+        except (ValueError, KeyError, TypeError) as error:
+            raise HistoryError(f"{path}:{number} is not a benchmark record: delete that line") from error
+    return list(records.values())
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python, hidim and those of the compared packages that are installed."""
+    found = {"python": platform.python_version(), "hidim": __version__}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Processes started inside compute on one thread: BLAS and OpenMP read these variables when they load."""
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def spawn_pool(workers: int) -> ProcessPoolExecutor:
+    """Worker processes that are spawned: forked ones would inherit this process's BLAS, with its threads."""
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _lost(failure: BaseException) -> Record:
+    return {"optimum": None, "values": [], "own_seconds": 0.0, "ask_seconds": [], "error": repr(failure)}
+
+
+def _mend(path: Path) -> None:
+    """Cut off a torn last line, so that the next record starts on a line of its own."""
+    if path.exists():
+        content = path.read_bytes()
+        os.truncate(path, content.rfind(b"\n") + 1)

@@ -1,0 +1,60 @@
+"""Hyperparameters at the maximum of their posterior density, by L-BFGS-B with closed-form gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.errors import NumericalError
+from hidim.gp.model import Model
+
+#: θ is rounded to this many decimals before it is used, so that what is stored is what was used.
+DECIMALS = 4
+
+
+class Fit(NamedTuple):
+    """θ (size,), the negative log posterior there, and how often it was evaluated."""
+
+    theta: Array
+    loss: float
+    evaluations: int
+
+
+def fit(model: Model, x: Array, y: Array, starts: Sequence[Array], *, max_evaluations: int = 50) -> Fit:
+    """The best local optimum found from `starts`; a start that fails is passed over.
+
+    If every evaluation fails, the first start is returned with an infinite loss: the caller keeps the
+    parameters that it had.
+    """
+    from scipy.optimize import minimize
+
+    low, high = model.bounds
+    best = Fit(np.clip(starts[0], low, high), np.inf, 0)
+    count = 0
+
+    def loss(theta: Array) -> tuple[float, Array]:
+        nonlocal best, count
+        count += 1
+        try:
+            value, gradient = model.negative_log_posterior(theta, x, y)
+        except NumericalError:
+            return 1e10, np.zeros_like(theta)
+        if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
+            return 1e10, np.zeros_like(theta)
+        if value < best.loss:
+            best = Fit(theta.copy(), value, 0)
+        return value, gradient
+
+    for start in starts:
+        minimize(
+            loss,
+            np.clip(start, low, high),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.column_stack([low, high]),
+            options={"maxfun": max_evaluations, "maxiter": max_evaluations, "ftol": 1e-6, "gtol": 1e-3},
+        )
+    return Fit(np.clip(np.round(best.theta, DECIMALS), low, high), best.loss, count)

@@ -1,0 +1,41 @@
+"""Covariances by composition: input map → function of distance → sums, products, amplitudes, masks."""
+
+from hidim.gp.kernels.algebra import Constant, Masked, Product, Scaled, Sum
+from hidim.gp.kernels.base import Kernel
+from hidim.gp.kernels.hamming import Hamming
+from hidim.gp.kernels.stationary import Form, Matern, SquaredExponential, Stationary
+from hidim.gp.maps import Chain, Clip, HierarchicalScale, Linear, Scale, Select, Warp
+
+#: One small example of every kernel over three columns, for the contract suite.
+KERNELS: dict[str, Kernel] = {
+    "se-isotropic": Stationary(SquaredExponential(), Scale(3, ard=False)),
+    "se-ard": Stationary(SquaredExponential(), Scale(3)),
+    "matern12-ard": Stationary(Matern(0.5), Scale(3)),
+    "matern32-ard": Stationary(Matern(1.5), Scale(3)),
+    "matern52-isotropic": Stationary(Matern(2.5), Scale(3, ard=False)),
+    "matern52-hierarchical": Stationary(Matern(2.5), HierarchicalScale(3)),
+    "matern52-projected": Stationary(Matern(2.5), Linear(3, 2)),
+    "matern52-warped": Stationary(Matern(2.5), Chain(Warp(3), Scale(3))),
+    "se-clipped": Stationary(SquaredExponential(), Chain(Clip(0.2, 0.8), Scale(3))),
+    "hamming": Hamming([0, 2], [3, 2]),
+    "mixed": Stationary(Matern(2.5), Chain(Select([0, 1]), HierarchicalScale(2))) * Hamming([2], [4]),
+    "scaled": Scaled(Stationary(Matern(2.5), Scale(3))),
+    "constant": Constant(),
+    "sum": Scaled(Stationary(Matern(1.5), Scale(3))) + Scaled(Constant()),
+    "masked": Masked(Scaled(Stationary(SquaredExponential(), Scale(3))), lambda x: x[:, 0] < 0.6),
+}
+
+__all__ = [
+    "KERNELS",
+    "Constant",
+    "Form",
+    "Hamming",
+    "Kernel",
+    "Masked",
+    "Matern",
+    "Product",
+    "Scaled",
+    "SquaredExponential",
+    "Stationary",
+    "Sum",
+]

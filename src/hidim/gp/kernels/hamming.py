@@ -1,0 +1,87 @@
+"""Labels: k(x, x') = exp(−Σ_j w_j [x_j ≠ x'_j]), a product of one factor per label column.
+
+Each factor e^{−w} + (1 − e^{−w}) [x = x'] is a constant plus a diagonal, hence positive semi-definite.
+Agreements are counted by products of one-hot matrices: nothing of size n×n×columns is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hidim._types import Array, Indices
+from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel, constant_diagonal
+from hidim.gp.parameter import Parameter
+from hidim.gp.priors import Normal, Prior
+
+
+class Hamming(Kernel):
+    """Weighted Hamming distance between label columns, in an exponential.
+
+    A column holds a label as (index + ½)/levels; an inactive label, which is coded by any negative number, is a
+    level of its own.
+
+    Args:
+        columns: which columns of X hold labels.
+        levels: number of labels of each of those columns.
+        prior: on log w_j.
+    """
+
+    def __init__(
+        self, columns: Sequence[int] | Indices, levels: Sequence[int] | Indices, *, prior: Prior | None = None
+    ) -> None:
+        self.columns = np.asarray(columns, dtype=np.intp)
+        self.levels = np.asarray(levels, dtype=np.intp)
+        self.offsets = np.concatenate([[0], np.cumsum(self.levels + 1)])
+        prior = prior or Normal(-1.0, 1.5)
+        self.parameters = (Parameter("log_label_weight", len(self.columns), -1.0, -7.0, 3.0, prior),)
+
+    def one_hot(self, x: Array) -> Array:
+        """(n, Σ(levels + 1)) indicator of every column's label."""
+        labels = x[:, self.columns]
+        index = np.minimum(np.floor(labels * self.levels), self.levels - 1)
+        index = np.where(labels < 0.0, self.levels, index).astype(np.intp) + self.offsets[:-1]
+        hot = np.zeros((len(x), int(self.offsets[-1])))
+        np.put_along_axis(hot, index, 1.0, axis=1)
+        return hot
+
+    def _value(self, weights: Array, left: Array, right: Array) -> Array:
+        per_level = np.repeat(weights, self.levels + 1)
+        return np.asarray(np.exp((left * per_level) @ right.T - weights.sum()))
+
+    def gram(self, theta: Array, x: Array) -> Gram:
+        weights = np.exp(theta)
+        hot = self.one_hot(x)
+        value = self._value(weights, hot, hot)
+
+        def to_parameters(g: Array) -> Array:
+            w = g * value
+            agreeing = np.einsum("ij,ij->j", hot, w @ hot)
+            return -weights * (w.sum() - np.add.reduceat(agreeing, self.offsets[:-1]))
+
+        return Gram(value, to_parameters)
+
+    def against(self, theta: Array, x: Array) -> Against:
+        weights = np.exp(theta)
+        right = self.one_hot(x)
+
+        def cross(u: Array) -> Cross:
+            return Cross(self._value(weights, self.one_hot(u), right), lambda _: np.zeros_like(u))
+
+        return cross
+
+    def diagonal(self, theta: Array, u: Array) -> Cross:
+        return constant_diagonal(u, 1.0)
+
+    def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
+        """Products of random signs: a column's sign depends on its label with probability 1 − e^{−w}."""
+        signs = rng.choice([-1.0, 1.0], size=(int(self.offsets[-1]), count))
+        ignored = rng.random((len(self.columns), count)) < np.exp(-np.exp(theta))[:, None]
+        signs[np.repeat(ignored, self.levels + 1, axis=0)] = 1.0
+
+        def feature_map(x: Array) -> Features:
+            negative = self.one_hot(x) @ (signs < 0.0)
+            return Features(1.0 - 2.0 * np.mod(negative, 2.0), lambda _: np.zeros_like(x))
+
+        return feature_map

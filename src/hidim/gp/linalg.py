@@ -1,0 +1,94 @@
+"""All dense linear algebra of the Gaussian process, in one place.
+
+LAPACK is called directly: for the sizes met here (tens to a few thousand rows) the checks of the
+high-level wrappers cost as much as the work. Factors are lower triangular and Fortran-ordered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from hidim._types import Array
+from hidim.errors import NumericalError
+
+#: Relative to the mean of the diagonal: what is added to it, step by step, until the matrix factors.
+JITTER_LADDER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
+
+
+def cholesky(matrix: Array) -> tuple[Array, float]:
+    """Lower factor L of `matrix` (n, n), and the jitter that had to be added to its diagonal.
+
+    Example:
+        >>> factor, jitter = cholesky(np.array([[4.0, 2.0], [2.0, 2.0]]))
+        >>> factor.tolist(), jitter
+        ([[2.0, 0.0], [1.0, 1.0]], 0.0)
+    """
+    scale = float(np.mean(np.diagonal(matrix)))
+    for rung in JITTER_LADDER:
+        trial = np.array(matrix, order="F")
+        trial.flat[:: len(trial) + 1] += rung * scale
+        factor, info = lapack.dpotrf(trial, lower=1, clean=1, overwrite_a=1)
+        if info == 0 and np.isfinite(factor[-1, -1]):
+            return factor, rung * scale
+    raise NumericalError(
+        f"a {matrix.shape[0]}×{matrix.shape[0]} covariance stays indefinite with a jitter of "
+        f"{JITTER_LADDER[-1]:g}; look for NaN in the data or for a kernel that is not positive semi-definite"
+    )
+
+
+def extend(factor: Array, column: Array, diagonal: float, noise: float) -> Array:
+    """The factor of [[A, c], [cᵀ, d]] from the factor of A: n² work instead of n³/3.
+
+    Args:
+        factor: (n, n) lower factor of A.
+        column: (n,) covariances between the new row and the old ones.
+        diagonal: d, noise included.
+        noise: the variance that no observation of others can explain away.
+    """
+    n = len(factor)
+    grown = np.zeros((n + 1, n + 1), order="F")
+    grown[:n, :n] = factor
+    row = solve_lower(factor, column[:, None])[:, 0]
+    grown[n, :n] = row
+    # In exact arithmetic at least the noise remains; for a point that nearly repeats an old one, rounding
+    # could leave less, or less than nothing.
+    grown[n, n] = np.sqrt(max(diagonal - row @ row, noise))
+    return grown
+
+
+def solve_lower(factor: Array, right: Array) -> Array:
+    """L⁻¹ B for B of shape (n, m)."""
+    return np.asarray(blas.dtrsm(1.0, factor, right, lower=1))
+
+
+def solve_upper(factor: Array, right: Array) -> Array:
+    """L⁻ᵀ B for B of shape (n, m)."""
+    return np.asarray(blas.dtrsm(1.0, factor, right, lower=1, trans_a=1))
+
+
+def solve(factor: Array, right: Array) -> Array:
+    """A⁻¹ b for b of shape (n,), given the factor of A."""
+    solution, _ = lapack.dpotrs(factor, right, lower=1)
+    return np.asarray(solution)
+
+
+def inverse(factor: Array) -> Array:
+    """A⁻¹ (n, n), symmetric, from the factor of A."""
+    lower, _ = lapack.dpotri(factor, lower=1)
+    full = np.tril(lower)
+    full += np.tril(lower, -1).T
+    return full
+
+
+def half_log_determinant(factor: Array) -> float:
+    """½ log |A| = Σ log L_ii."""
+    return float(np.sum(np.log(np.diagonal(factor))))
+
+
+def squared_distances(left: Array, right: Array) -> Array:
+    """‖a_i − b_j‖² for rows of (n, d) and (m, d), as a matrix product: nothing of size n×m×d is made."""
+    d2 = left @ (-2.0 * right.T)
+    d2 += np.einsum("ij,ij->i", left, left)[:, None]
+    d2 += np.einsum("ij,ij->i", right, right)[None, :]
+    return np.maximum(d2, 0.0, out=d2)

@@ -1,0 +1,254 @@
+"""Input maps: what a kernel does to its inputs before it compares them.
+
+A map returns a `Mapped`: the image of X and the two pullbacks of a gradient G = ∂L/∂Z.
+
+    piece                    value               ∂θ                       ∂X
+    Select(S)                Z = X[:, S]         –                        scatter
+    Scale (one or per col.)  Z = X / ℓ           −Σ_i G_ik Z_ik           G / ℓ
+    HierarchicalScale        log ℓ_k = m + δ_k   m: sum of δ's            G / ℓ
+    Linear(W)                Z = X W             Xᵀ G                     G Wᵀ
+    Clip(a, b)               Z = clip(X)         –                        G where inside
+    Warp (Kumaraswamy)       1−(1−x^α)^β         chain rule               elementwise
+    Chain                    composition         composition              composition
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from hidim._types import Array, Indices, Pullback
+from hidim.gp.parameter import Parameter, total
+from hidim.gp.priors import Normal, StudentT
+
+LOG_SCALE_LOW, LOG_SCALE_HIGH = math.log(1e-3), math.log(1e4)
+
+
+class Mapped(NamedTuple):
+    """Z (n, q), and what turns ∂L/∂Z into ∂L/∂θ and into ∂L/∂X."""
+
+    value: Array
+    to_parameters: Pullback
+    to_inputs: Pullback
+
+
+def _no_parameters(_: Array) -> Array:
+    return np.empty(0)
+
+
+class Map(ABC):
+    """A differentiable map of the rows of X (n, p) to the rows of Z (n, q)."""
+
+    parameters: tuple[Parameter, ...] = ()
+
+    @cached_property
+    def size(self) -> int:
+        """Length of this map's part of θ."""
+        return total(self.parameters)
+
+    @abstractmethod
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        """Image of `x` (n, p) under parameters `theta` (size,)."""
+
+
+class Select(Map):
+    """Z = X[:, S] for a list of columns S."""
+
+    def __init__(self, columns: Sequence[int] | Indices) -> None:
+        self.columns = np.asarray(columns, dtype=np.intp)
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        def to_inputs(g: Array) -> Array:
+            scattered = np.zeros_like(x)
+            scattered[:, self.columns] = g
+            return scattered
+
+        return Mapped(x[:, self.columns], _no_parameters, to_inputs)
+
+
+def dimension_scaled(dim: int) -> Normal:
+    """Log-normal length-scale prior that grows with √D (Hvarfner et al. 2024): location √2 + ½ ln D, scale √3."""
+    return Normal(math.sqrt(2.0) + 0.5 * math.log(dim), math.sqrt(3.0))
+
+
+class Scale(Map):
+    """Z = X / ℓ, with one length-scale for all columns or one for each (ARD).
+
+    Args:
+        dim: number of columns of X.
+        ard: one length-scale per column.
+        prior: on log ℓ; by default the dimension-scaled log-normal.
+    """
+
+    def __init__(self, dim: int, *, ard: bool = True, prior: Normal | None = None) -> None:
+        prior = prior or dimension_scaled(dim)
+        start = 0.5 * math.log(dim)
+        name = "log_lengthscale"
+        self.parameters = (
+            Parameter(name, dim if ard else 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, prior),
+        )
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        inverse = np.exp(-theta)
+        z = x * inverse
+
+        def to_parameters(g: Array) -> Array:
+            columns = -np.einsum("ij,ij->j", g, z)
+            return columns if len(theta) > 1 or len(columns) == 1 else np.array([columns.sum()])
+
+        return Mapped(z, to_parameters, lambda g: g * inverse)
+
+
+class HierarchicalScale(Map):
+    """Z = X / ℓ with log ℓ_k = m + δ_k: isotropic until the data insist.
+
+    m has a wide normal prior near the dimension-scaled one; each δ_k has a Student-t prior with one degree
+    of freedom, whose sharp peak ties a column to the others and whose heavy tail lets it leave.
+
+    Args:
+        dim: number of columns of X.
+        spread: scale of the Student-t prior.
+    """
+
+    def __init__(self, dim: int, *, spread: float = 0.2) -> None:
+        centre = math.sqrt(2.0) + 0.5 * math.log(dim) - 1.0
+        start = 0.5 * math.log(dim)
+        reach = LOG_SCALE_HIGH - LOG_SCALE_LOW  # from one end of the range of m to the other
+        self.parameters = (
+            Parameter("log_lengthscale", 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, Normal(centre, 3.0)),
+            Parameter("log_lengthscale_deviation", dim, 0.0, -reach, reach, StudentT(1.0, 0.0, spread)),
+        )
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        # Below the smallest length-scale, squared distances would lose all their digits to cancellation.
+        logs = theta[0] + theta[1:]
+        moving = (logs > LOG_SCALE_LOW) & (logs < LOG_SCALE_HIGH)
+        inverse = np.exp(-np.clip(logs, LOG_SCALE_LOW, LOG_SCALE_HIGH))
+        z = x * inverse
+
+        def to_parameters(g: Array) -> Array:
+            columns = -np.einsum("ij,ij->j", g, z) * moving
+            return np.concatenate([[columns.sum()], columns])
+
+        return Mapped(z, to_parameters, lambda g: g * inverse)
+
+
+class Linear(Map):
+    """Z = X W, a projection of (n, p) to (n, q); W is fitted unless `fixed` is given.
+
+    Args:
+        rows: p.
+        columns: q.
+        fixed: (p, q), a projection that is not a parameter.
+    """
+
+    def __init__(self, rows: int, columns: int, *, fixed: Array | None = None) -> None:
+        self.shape = (rows, columns)
+        self.fixed = fixed
+        if fixed is None:
+            spread = 1.0 / math.sqrt(rows)
+            self.parameters = (Parameter("projection", rows * columns, 0.0, -10.0, 10.0, Normal(0.0, spread)),)
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        w = self.fixed if self.fixed is not None else theta.reshape(self.shape)
+
+        def to_parameters(g: Array) -> Array:
+            return np.empty(0) if self.fixed is not None else (x.T @ g).ravel()
+
+        return Mapped(x @ w, to_parameters, lambda g: g @ w.T)
+
+
+@dataclass(frozen=True)
+class Clip(Map):
+    """Z = clip(X, low, high); the gradient is passed on inside the box and stopped outside."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        inside = (x >= self.low) & (x <= self.high)
+        return Mapped(np.clip(x, self.low, self.high), _no_parameters, lambda g: g * inside)
+
+
+class Warp(Map):
+    """Kumaraswamy warp Z = 1 − (1 − x^α)^β of every column of the unit cube, α and β per column.
+
+    log α and log β have priors around 0, the identity. Inputs are kept a hair inside (0, 1), where the
+    derivative is finite.
+    """
+
+    EDGE = 1e-9
+
+    def __init__(self, dim: int, *, sd: float = 0.5) -> None:
+        self.dim = dim
+        self.parameters = (
+            Parameter("log_alpha", dim, 0.0, -2.0, 2.0, Normal(0.0, sd)),
+            Parameter("log_beta", dim, 0.0, -2.0, 2.0, Normal(0.0, sd)),
+        )
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        alpha, beta = np.exp(theta[: self.dim]), np.exp(theta[self.dim :])
+        inside = np.clip(x, self.EDGE, 1.0 - self.EDGE)
+        log_x = np.log(inside)
+        powered = np.exp(alpha * log_x)
+        rest = 1.0 - powered
+        survival = rest**beta  # (1 − x^α)^β
+
+        def to_parameters(g: Array) -> Array:
+            d_alpha = np.sum(g * beta * survival / rest * powered * log_x, axis=0) * alpha
+            d_beta = np.sum(-g * survival * np.log(rest), axis=0) * beta
+            return np.concatenate([d_alpha, d_beta])
+
+        def to_inputs(g: Array) -> Array:
+            return np.asarray(g * beta * survival / rest * alpha * powered / inside * (inside == x))
+
+        return Mapped(1.0 - survival, to_parameters, to_inputs)
+
+
+class Chain(Map):
+    """Maps applied one after the other, first to last."""
+
+    def __init__(self, *maps: Map) -> None:
+        self.maps = maps
+        self.parameters = tuple(p for m in maps for p in m.parameters)
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        steps: list[Mapped] = []
+        begin, value = 0, x
+        for piece in self.maps:
+            steps.append(piece(theta[begin : begin + piece.size], value))
+            begin, value = begin + piece.size, steps[-1].value
+
+        def to_parameters(g: Array) -> Array:
+            parts = []
+            for step in reversed(steps):
+                parts.append(step.to_parameters(g))
+                g = step.to_inputs(g)
+            return np.concatenate(parts[::-1])
+
+        def to_inputs(g: Array) -> Array:
+            for step in reversed(steps):
+                g = step.to_inputs(g)
+            return g
+
+        return Mapped(value, to_parameters, to_inputs)
+
+
+#: One small example of every map, for the contract suite.
+MAPS: dict[str, Map] = {
+    "select": Select([2, 0]),
+    "scale-isotropic": Scale(3, ard=False),
+    "scale-ard": Scale(3),
+    "scale-hierarchical": HierarchicalScale(3),
+    "linear": Linear(3, 2),
+    "linear-fixed": Linear(3, 2, fixed=np.array([[1.0, -0.5], [0.3, 0.8], [0.0, 2.0]])),
+    "clip": Clip(0.2, 0.8),
+    "warp": Warp(3),
+    "chain": Chain(Warp(3), HierarchicalScale(3), Linear(3, 2)),
+}

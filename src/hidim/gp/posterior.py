@@ -1,0 +1,142 @@
+"""A Gaussian process that has seen data.
+
+Notation: X (n, p), y (n,), K = L Lᵀ, α = K⁻¹ (y − m); U (r, p) queries, k = k(U, X) (r, n).
+
+    μ(U) = m + k α          σ²(U) = k(u, u) − ‖L⁻¹ kᵀ‖²
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.gp import linalg
+from hidim.gp.model import Model
+
+#: Variances below this share of the prior variance are rounding errors.
+VARIANCE_FLOOR = 1e-12
+
+
+class Prediction(NamedTuple):
+    """Mean and variance (r,) of the function, and the pullback (∂μ, ∂σ²) ↦ ∂U (r, p)."""
+
+    mean: Array
+    variance: Array
+    to_inputs: Callable[[Array, Array], Array]
+
+
+class PathValue(NamedTuple):
+    """Values (r,) of one sampled function, and the pullback to its inputs."""
+
+    value: Array
+    to_inputs: Callable[[Array], Array]
+
+
+class Posterior:
+    """Posterior of a `Model` with hyperparameters θ, given X and y.
+
+    Args:
+        model: kernel, noise and mean.
+        theta: (model.size,).
+        x: (n, p).
+        y: (n,).
+        factor: the Cholesky factor of K, if it is known already.
+    """
+
+    def __init__(self, model: Model, theta: Array, x: Array, y: Array, *, factor: Array | None = None) -> None:
+        self.model = model
+        self.theta = theta
+        self.x = x
+        self.y = y
+        self.noise = math.exp(theta[-1])
+        self.factor = self._factorise() if factor is None else factor
+        inverse_ones = linalg.solve(self.factor, np.ones(len(y)))
+        self.mean = model.mean(inverse_ones, y)
+        self.alpha = linalg.solve(self.factor, y - self.mean)
+        self._against = model.kernel.against(theta[:-1], x)
+
+    def _factorise(self) -> Array:
+        covariance = self.model.kernel.gram(self.theta[:-1], self.x).value
+        covariance.flat[:: len(covariance) + 1] += self.noise
+        return linalg.cholesky(covariance)[0]
+
+    def predict(self, u: Array) -> Prediction:
+        """Mean and variance of the function at `u` (r, p), without observation noise."""
+        k = self._against(u)
+        diagonal = self.model.kernel.diagonal(self.theta[:-1], u)
+        solved = linalg.solve_lower(self.factor, k.value.T)  # (n, r)
+        raw = diagonal.value - np.einsum("ij,ij->j", solved, solved)
+        variance = np.maximum(raw, VARIANCE_FLOOR * diagonal.value)
+
+        def to_inputs(d_mean: Array, d_variance: Array) -> Array:
+            weights = linalg.solve_upper(self.factor, solved).T  # (r, n) = k K⁻¹
+            g = np.outer(d_mean, self.alpha)
+            g -= (2.0 * d_variance)[:, None] * weights
+            return k.to_inputs(g) + diagonal.to_inputs(d_variance)
+
+        return Prediction(self.mean + k.value @ self.alpha, variance, to_inputs)
+
+    def extended(self, x: Array, y: Array) -> Posterior:
+        """The posterior with further observations `x` (k, p), `y` (k,): n² work for each."""
+        factor, seen = self.factor, self.x
+        for row in x:
+            column = self.model.kernel.against(self.theta[:-1], seen)(row[None]).value[0]
+            own = self.model.kernel.diagonal(self.theta[:-1], row[None]).value[0] + self.noise
+            factor = linalg.extend(factor, column, own, self.noise)
+            seen = np.vstack([seen, row])
+        return Posterior(self.model, self.theta, seen, np.concatenate([self.y, y]), factor=factor)
+
+    def with_outcomes(self, y: Array) -> Posterior:
+        """The same inputs with other outcomes (n,)."""
+        return Posterior(self.model, self.theta, self.x, y, factor=self.factor)
+
+    def believing(self, pending: Array) -> Posterior:
+        """The posterior that takes its own mean for the outcome at `pending` (k, p).
+
+        The mean stays as it is and the variance there collapses, so that the next suggestion goes elsewhere
+        (kriging believer; Ginsbourger et al. 2010).
+        """
+        return self if len(pending) == 0 else self.extended(pending, self.predict(pending).mean)
+
+    def covariance(self, u: Array) -> Array:
+        """Joint posterior covariance (r, r) of the function at `u`."""
+        solved = linalg.solve_lower(self.factor, self._against(u).value.T)
+        return self.model.kernel.gram(self.theta[:-1], u).value - solved.T @ solved
+
+    def sample(self, u: Array, rng: np.random.Generator, count: int = 1) -> Array:
+        """Joint draws (count, r) of the function at `u`."""
+        factor, _ = linalg.cholesky(self.covariance(u))
+        normal = rng.standard_normal((count, len(u)))
+        return self.predict(u).mean + normal @ factor.T
+
+    def path(self, rng: np.random.Generator, features: int = 1024) -> Callable[[Array], PathValue]:
+        """One function drawn from the posterior, to be evaluated anywhere, with gradients.
+
+        Matheron's rule (Wilson et al. 2020): a prior draw from random features, corrected at the data.
+        """
+        kernel, theta = self.model.kernel, self.theta[:-1]
+        feature_map = kernel.features(theta, rng, features, self.x.shape[1])
+        at_data = feature_map(self.x).value
+        weights = rng.standard_normal(at_data.shape[1]) / math.sqrt(at_data.shape[1])
+        noise = math.sqrt(self.noise) * rng.standard_normal(len(self.y))
+        correction = linalg.solve(self.factor, self.y - self.mean - at_data @ weights - noise)
+
+        def evaluate(u: Array) -> PathValue:
+            phi, k = feature_map(u), self._against(u)
+
+            def to_inputs(g: Array) -> Array:
+                return phi.to_inputs(np.outer(g, weights)) + k.to_inputs(np.outer(g, correction))
+
+            return PathValue(self.mean + phi.value @ weights + k.value @ correction, to_inputs)
+
+        return evaluate
+
+    def leave_one_out(self) -> Array:
+        """log p(y_i | y_{−i}) (n,) in closed form (Rasmussen and Williams 2006, eq. 5.10–5.12)."""
+        precision = np.diagonal(linalg.inverse(self.factor))
+        residual = self.alpha / precision
+        return 0.5 * (np.log(precision) - residual**2 * precision - math.log(2.0 * math.pi))

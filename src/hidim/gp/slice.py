@@ -1,0 +1,109 @@
+"""Component-wise slice sampling of hyperparameters (Neal 2003): the second way besides MAP.
+
+Each sweep updates every coordinate of θ in turn, leaving exp(−loss) invariant: draw a level below the
+density, step out until the interval's ends lie below it, then shrink towards the current value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.errors import NumericalError
+from hidim.gp.fit import DECIMALS
+from hidim.gp.model import Model
+
+LogDensity = Callable[[Array], float]
+
+
+def sweep(
+    log_density: LogDensity,
+    theta: Array,
+    low: Array,
+    high: Array,
+    rng: np.random.Generator,
+    *,
+    width: float = 1.0,
+    max_steps: int = 10,
+) -> Array:
+    """One update of every coordinate of `theta` (size,) within [low, high]."""
+    theta = theta.copy()
+    current = log_density(theta)
+    for index in rng.permutation(len(theta)):
+        theta, current = _update(log_density, theta, current, int(index), low, high, rng, width, max_steps)
+    return theta
+
+
+def _update(
+    log_density: LogDensity,
+    theta: Array,
+    current: float,
+    index: int,
+    low: Array,
+    high: Array,
+    rng: np.random.Generator,
+    width: float,
+    max_steps: int,
+) -> tuple[Array, float]:
+    def at(value: float) -> tuple[Array, float]:
+        moved = theta.copy()
+        moved[index] = value
+        return moved, log_density(moved)
+
+    level = current + math.log(max(rng.random(), 1e-300))
+    left = theta[index] - width * rng.random()
+    right = left + width
+    # The two ends share one budget of steps, split at random, which keeps the update reversible.
+    steps_left = int(rng.integers(max_steps))
+    for _ in range(steps_left):
+        if left <= low[index] or at(left)[1] <= level:
+            break
+        left -= width
+    for _ in range(max_steps - 1 - steps_left):
+        if right >= high[index] or at(right)[1] <= level:
+            break
+        right += width
+    left, right = max(left, low[index]), min(right, high[index])
+    for _ in range(100):
+        value = float(rng.uniform(left, right))
+        proposal, density = at(value)
+        if density > level:
+            return proposal, density
+        if value < theta[index]:
+            left = value
+        else:
+            right = value
+    return theta, current
+
+
+def sample(
+    model: Model,
+    x: Array,
+    y: Array,
+    start: Array,
+    rng: np.random.Generator,
+    *,
+    count: int,
+    burn_in: int = 10,
+    thinning: int = 1,
+) -> Array:
+    """`count` draws (count, size) from the posterior of θ, after `burn_in` sweeps from `start`."""
+
+    def log_density(theta: Array) -> float:
+        try:
+            value = -model.negative_log_posterior(theta, x, y)[0]
+        except NumericalError:
+            return -math.inf
+        return value if math.isfinite(value) else -math.inf
+
+    low, high = model.bounds
+    theta = np.clip(start, low, high)
+    draws = []
+    for index in range(burn_in + count * thinning):
+        theta = sweep(log_density, theta, low, high, rng)
+        if index >= burn_in and (index - burn_in + 1) % thinning == 0:
+            draws.append(theta)
+    return np.round(np.array(draws), DECIMALS)

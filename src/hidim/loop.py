@@ -1,0 +1,70 @@
+"""The loop, for people who do not want to own it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hidim._types import Params
+from hidim.errors import HidimError
+from hidim.methods import Method
+from hidim.optimizer import Optimizer
+from hidim.space import Space
+from hidim.trial import History, Trial
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found: the best trial, and all trials."""
+
+    best: Trial
+    history: History
+
+    def __repr__(self) -> str:
+        return f"Result(best={self.best.value!r} at {self.best.params!r}, {self.history!r})"
+
+
+def minimize(
+    objective: Callable[[Params], float],
+    space: Space,
+    n_trials: int,
+    *,
+    method: str | Method = "auto",
+    seed: int = 0,
+    maximize: bool = False,
+) -> Result:
+    """Evaluate `objective` at `n_trials` configurations, one after another, and give the best.
+
+    An objective that raises or returns NaN makes a failed trial, with the reason kept; the run goes on.
+
+    Args:
+        objective: takes a configuration (a dict) and returns a number.
+        space: what can vary.
+        n_trials: evaluations.
+        method: a name or a configured method.
+        seed: of the whole run.
+        maximize: whether large values are good.
+
+    Example:
+        >>> from hidim import Float, Space
+        >>> result = minimize(lambda p: (p["x"] - 0.3) ** 2, Space(x=Float(0, 1)), n_trials=20)
+        >>> round(result.best.params["x"], 2)
+        0.3
+    """
+    if isinstance(n_trials, bool) or not isinstance(n_trials, int) or n_trials < 1:
+        raise HidimError(f"n_trials must be a positive integer, not {n_trials!r}")
+    optimizer = Optimizer(space, method=method, seed=seed, budget=n_trials, maximize=maximize)
+    for _ in range(n_trials):
+        trial = optimizer.ask()
+        try:
+            value: Any = objective(trial.params)
+        except Exception as error:
+            optimizer.fail(trial, f"{type(error).__name__}: {error}")
+        else:
+            optimizer.tell(trial, value)
+    history = optimizer.history
+    if not history.complete:
+        reasons = sorted({str(t.reason) for t in history})
+        raise HidimError(f"all {n_trials} trials failed: {'; '.join(reasons[:3])}")
+    return Result(optimizer.best, history)

@@ -1,0 +1,44 @@
+"""The methods, and the one list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from hidim.errors import MethodError
+from hidim.methods.base import Method, Observations, Suggestion, Task, observe
+from hidim.methods.gp import GaussianProcess
+from hidim.methods.scatter import Random, Sobol
+
+#: Every method by its stable name. Command line, benchmark and contract tests iterate over this.
+METHODS: dict[str, Callable[[], Method]] = {
+    "auto": GaussianProcess,
+    "gp": GaussianProcess,
+    "random": Random,
+    "sobol": Sobol,
+}
+
+
+def make_method(method: str | Method) -> Method:
+    """The method of that name with its defaults; a configured method is returned as it is."""
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]()
+    close = get_close_matches(str(method), METHODS, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(METHODS)}"
+    raise MethodError(f"unknown method {method!r}: {hint}")
+
+
+__all__ = [
+    "METHODS",
+    "GaussianProcess",
+    "Method",
+    "Observations",
+    "Random",
+    "Sobol",
+    "Suggestion",
+    "Task",
+    "make_method",
+    "observe",
+]

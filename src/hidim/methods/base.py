@@ -1,0 +1,102 @@
+"""What a method is: a frozen configuration with a pure `suggest`.
+
+The history is the only state. Whatever a method must remember of a suggestion goes into the suggestion's
+`meta`, which is stored with the trial; everything else is a cache in `Task.memo`, which may vanish at any
+time without changing a single suggestion.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from hidim._types import Array, Params
+from hidim.space import Space
+from hidim.trial import History, Trial
+
+
+class Suggestion(NamedTuple):
+    """A configuration to evaluate, and what the method wants to remember of it (JSON-ready)."""
+
+    params: Params
+    meta: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is being optimised.
+
+    Args:
+        space: where.
+        maximize: whether large values are good; methods see losses, which are always to be minimised.
+        seed: of the whole run.
+        budget: how many trials there will be, if that is known.
+        memo: a cache for methods; it may be emptied at any time.
+    """
+
+    space: Space
+    maximize: bool = False
+    seed: int = 0
+    budget: int | None = None
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def rng(self, number: int) -> np.random.Generator:
+        """The generator for the suggestion of trial `number`: it depends on the seed and on nothing else."""
+        return np.random.default_rng([self.seed, number])
+
+
+class Method(ABC):
+    """A way to choose the next configuration."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
+        """The next configuration, given all trials so far; those still running are pending.
+
+        A pure function of its arguments: the same history and generator give the same suggestion.
+        """
+
+
+class Observations(NamedTuple):
+    """The history as arrays, in the order of finishing; inactive columns are NaN.
+
+    Args:
+        trials: the complete trials.
+        x: their points in the unit cube (n, D).
+        y: their losses (n,).
+        avoid: points of failed and running trials (a, D).
+    """
+
+    trials: list[Trial]
+    x: Array
+    y: Array
+    avoid: Array
+
+
+def observe(task: Task, history: History) -> Observations:
+    """The history as arrays. Points are encoded from the stored params, so that a reload changes nothing."""
+    complete = history.complete
+    kept = {t.number for t in complete}
+    others = [t for t in (*history.finished, *history.running) if t.number not in kept]
+    sign = -1.0 if task.maximize else 1.0
+    return Observations(
+        complete,
+        _encoded(task, complete),
+        sign * np.array([t.value for t in complete], dtype=np.float64),
+        _encoded(task, others),
+    )
+
+
+def _encoded(task: Task, trials: list[Trial]) -> Array:
+    rows: dict[int, Array] = task.memo.setdefault("rows", {})
+    missing = [t for t in trials if t.number not in rows]
+    if missing:
+        fresh = task.space.encode_all([t.params for t in missing])
+        rows.update(zip([t.number for t in missing], fresh, strict=True))
+    if not trials:
+        return np.empty((0, task.space.dim))
+    return np.stack([rows[t.number] for t in trials])

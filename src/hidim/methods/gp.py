@@ -1,0 +1,87 @@
+"""The default: a Gaussian process that does not have to be told what the function looks like.
+
+    design       the centre, then Sobol points
+    surrogate    Matérn-5/2, hierarchical heavy-tailed length-scales, losses transformed as the evidence says
+    acquisition  log expected improvement; pending and failed trials are believed (see below)
+    search       three ways of proposing, mixed by their success (methods/proposal.py)
+
+Pending trials count as observed at the model's own mean: the variance around them collapses, and the next
+suggestion goes elsewhere. Failed trials count as observed at the worst loss so far.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.acquisition import LogExpectedImprovement, averaged
+from hidim.errors import NumericalError
+from hidim.gp.posterior import Posterior
+from hidim.methods.base import Method, Observations, Suggestion, Task, observe
+from hidim.methods.proposal import Proposer, box_length
+from hidim.methods.scatter import design, sobol_point, unseen
+from hidim.methods.surrogate import Surrogate, blanked
+from hidim.trial import History, TrialState
+
+logger = logging.getLogger("hidim")
+
+
+@dataclass(frozen=True)
+class GaussianProcess(Method):
+    """Bayesian optimisation with a Gaussian process, for 1 to some thousands of dimensions.
+
+    Args:
+        initial: trials of the initial design.
+        surrogate: the model and its fitting; its settings give the plain variants of the literature.
+        proposer: how points with a high acquisition are found.
+
+    Example:
+        >>> GaussianProcess(surrogate=Surrogate(lengthscales="isotropic")).initial
+        10
+    """
+
+    name: ClassVar[str] = "gp"
+
+    initial: int = 10
+    surrogate: Surrogate = field(default_factory=Surrogate)
+    proposer: Proposer = field(default_factory=Proposer)
+
+    def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
+        seen = observe(task, history)
+        if len(history) < self.initial or len(seen.y) < 2:
+            return design(task, history, rng)
+        try:
+            return self._model_based(task, history, seen, rng)
+        except NumericalError as error:
+            logger.warning("trial %d is a Sobol point, because the model failed: %s", len(history), error)
+            point = sobol_point(task, len(history) - 1)
+            return unseen(task, history, point, rng, {"way": "design", "fallback": str(error)})
+
+    def _model_based(
+        self, task: Task, history: History, seen: Observations, rng: np.random.Generator
+    ) -> Suggestion:
+        posteriors, fitted = self.surrogate.posteriors(task, history, seen, rng)
+        lowest = float(posteriors[0].y.min())
+        believed = [_believing(p, task, history, seen) for p in posteriors]
+        scores = [LogExpectedImprovement(lowest).on(p) for p in believed]
+        objective = scores[0] if len(scores) == 1 else averaged(scores)
+        way = self.proposer.choose(seen.trials, rng, maximize=task.maximize)
+        best = seen.x[np.argsort(seen.y, kind="stable")[: self.proposer.incumbents]]
+        length = box_length(seen.trials, maximize=task.maximize)
+        points = self.proposer.propose(way, objective, task.space, best, length, rng)
+        meta = {"way": way, **({"fit": fitted.meta()} if fitted.number == len(history) else {})}
+        return unseen(task, history, points, rng, meta)
+
+
+def _believing(posterior: Posterior, task: Task, history: History, seen: Observations) -> Posterior:
+    """`posterior` with failed trials at the worst loss and pending ones at its mean."""
+    if len(seen.avoid) == 0:
+        return posterior
+    points = blanked(task.space, seen.avoid)
+    failed = sum(t.state is TrialState.FAILED for t in history)
+    worst: Array = np.full(failed, posterior.y.max())
+    return posterior.extended(points[:failed], worst).believing(points[failed:])

@@ -1,0 +1,156 @@
+"""The Gaussian process of a method, kept up to date with the history.
+
+Hyperparameters are fitted on a schedule, warm-started from the last fit, and remembered in the meta of the
+trial whose suggestion made the fit:
+
+    meta["fit"] = {"n": complete trials used, "cold": n at the last cold start, "thetas": [[…]], "outcome": name}
+
+Between fits the Cholesky factor is extended row by row. The factor of the fit's n trials, extended by single
+rows in the order of finishing, is the definition: whether it comes from the cache or is computed anew after
+a reload, every bit is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.gp.fit import fit
+from hidim.gp.kernels import Hamming, Kernel, Matern, Scaled, Stationary
+from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
+from hidim.gp.model import Model
+from hidim.gp.outcome import OUTCOMES, evidence
+from hidim.gp.posterior import Posterior
+from hidim.gp.slice import sample
+from hidim.methods.base import Observations, Task
+from hidim.space import Space
+from hidim.space.columns import Kind
+from hidim.trial import History
+
+Lengthscales = Literal["hierarchical", "isotropic", "ard"]
+Inference = Literal["map", "slice"]
+
+
+class Fitted(NamedTuple):
+    """Hyperparameters in force: who fitted them, on how many trials, and what they are."""
+
+    number: int
+    n: int
+    cold: int
+    thetas: Array
+    outcome: str
+
+    def meta(self) -> dict[str, Any]:
+        return {"n": self.n, "cold": self.cold, "thetas": self.thetas.tolist(), "outcome": self.outcome}
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """A Matérn-5/2 process over mixed spaces, and when and how its hyperparameters are fitted.
+
+    Args:
+        lengthscales: "hierarchical" (isotropic until the data insist), "isotropic", or "ard" (independent,
+            with the dimension-scaled log-normal prior).
+        outcome: "auto" chooses a transform of the losses by evidence; or the name of one in `OUTCOMES`.
+        inference: "map", or "slice" for several draws whose acquisition is averaged.
+        draws: number of draws with "slice".
+        growth: refit when the number of complete trials has grown by this share since the last fit.
+    """
+
+    lengthscales: Lengthscales = "hierarchical"
+    outcome: str = "auto"
+    inference: Inference = "map"
+    draws: int = 5
+    growth: float = 0.1
+
+    def model(self, space: Space) -> Model:
+        """Matérn-5/2 on numeric columns times a Hamming kernel on labels, with an amplitude."""
+        kind, levels = space.columns.kind, space.columns.levels
+        numeric, labels = np.flatnonzero(kind != Kind.LABEL), np.flatnonzero((kind == Kind.LABEL) & (levels > 1))
+        factors: list[Kernel] = []
+        if len(numeric):
+            scale: Map = self._scale(len(numeric))
+            inputs = scale if len(numeric) == space.dim else Chain(Select(numeric), scale)
+            factors.append(Stationary(Matern(2.5), inputs))
+        if len(labels):
+            factors.append(Hamming(labels, levels[labels].astype(np.intp)))
+        if not factors:
+            factors.append(Hamming([0], [1]))  # nothing varies: a constant
+        kernel = factors[0] if len(factors) == 1 else factors[0] * factors[1]
+        return Model(Scaled(kernel))
+
+    def _scale(self, dim: int) -> Map:
+        if self.lengthscales == "hierarchical":
+            return HierarchicalScale(dim)
+        return Scale(dim, ard=self.lengthscales == "ard")
+
+    def posteriors(
+        self, task: Task, history: History, seen: Observations, rng: np.random.Generator
+    ) -> tuple[list[Posterior], Fitted]:
+        """Posteriors on transformed losses (one, or several draws), and the hyperparameters in force."""
+        x = blanked(task.space, seen.x)
+        model: Model = task.memo.setdefault("model", self.model(task.space))
+        last = _last_fit(history)
+        if last is None or len(seen.y) >= last.n + max(1, math.floor(self.growth * last.n)):
+            last = self._refit(model, x, seen.y, last, len(history), rng)
+        losses = OUTCOMES[last.outcome](seen.y)
+        return [self._extended(task, model, last, i, x, losses) for i in range(len(last.thetas))], last
+
+    def _refit(
+        self, model: Model, x: Array, y: Array, last: Fitted | None, number: int, rng: np.random.Generator
+    ) -> Fitted:
+        n = len(y)
+        warm = model.start if last is None else last.thetas[-1]
+        cold = last is None or n >= 1.5 * last.cold
+        starts = [warm] if last is None or not cold else [warm, model.start]
+        calls = int(np.clip(15_000 / n, 15, 50))
+        name = self.outcome if self.outcome != "auto" else _best_outcome(model, warm, x, y)
+        fitted = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls)
+        if self.outcome == "auto":
+            # The transform was judged under the old length-scales: look again, and mend once.
+            again = _best_outcome(model, fitted.theta, x, y)
+            if again != name:
+                name = again
+                fitted = fit(model, x, OUTCOMES[name](y), [fitted.theta], max_evaluations=calls)
+        thetas = fitted.theta[None]
+        if self.inference == "slice":
+            thetas = sample(model, x, OUTCOMES[name](y), warm, rng, count=self.draws, burn_in=3, thinning=2)
+        return Fitted(number, n, n if cold or last is None else last.cold, thetas, name)
+
+    def _extended(
+        self, task: Task, model: Model, fitted: Fitted, draw: int, x: Array, losses: Array
+    ) -> Posterior:
+        key = ("posterior", draw)
+        number, posterior = task.memo.get(key, (None, None))
+        if number != fitted.number or len(posterior.y) > len(losses):
+            posterior = Posterior(model, fitted.thetas[draw], x[: fitted.n], losses[: fitted.n])
+        known = len(posterior.y)
+        posterior = posterior.extended(x[known:], losses[known:]).with_outcomes(losses)
+        task.memo[key] = (fitted.number, posterior)
+        return posterior
+
+
+def blanked(space: Space, points: Array) -> Array:
+    """Points as the kernel wants them: inactive numbers in the middle of their range, inactive labels negative."""
+    if not space.is_conditional:
+        return points
+    return np.where(np.isnan(points), np.where(space.columns.kind == Kind.LABEL, -1.0, 0.5), points)
+
+
+def _best_outcome(model: Model, theta: Array, x: Array, y: Array) -> str:
+    factor = Posterior(model, theta, x, np.zeros(len(y))).factor
+    scores = evidence(factor, y)
+    return max(scores, key=scores.__getitem__)
+
+
+def _last_fit(history: History) -> Fitted | None:
+    for trial in reversed(history):
+        if "fit" in trial.meta:
+            data = trial.meta["fit"]
+            thetas = np.array(data["thetas"], dtype=np.float64)
+            return Fitted(trial.number, data["n"], data["cold"], thetas, data["outcome"])
+    return None

@@ -1,0 +1,142 @@
+"""Projected L-BFGS that advances many ascents as one batch.
+
+Each row of the batch (a *lane*) has its own point, box, curvature memory and step length, but all lanes
+are scored by a single call of the objective, whose cost hardly depends on the number of rows. No lane
+waits for another: at every call a lane either accepts its trial point and turns to a new direction, or
+shortens its step. Lanes that have converged leave the batch.
+
+Written by hand because scipy's L-BFGS-B advances one problem at a time: eight restarts would need eight
+times as many calls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hidim._types import Array, Indices, Mask
+from hidim.optim.base import Objective
+
+ARMIJO = 1e-4
+SHORTEST_STEP = 1e-10
+
+
+def ascend(
+    objective: Objective,
+    starts: Array,
+    lower: Array,
+    upper: Array,
+    *,
+    max_calls: int = 60,
+    memory: int = 6,
+    tolerance: float = 1e-5,
+) -> tuple[Array, Array, int]:
+    """Climb from every row of `starts`, each inside its own box.
+
+    Args:
+        objective: scores (r, p) points, larger is better.
+        starts: (r, p).
+        lower, upper: (p,) or (r, p); a coordinate with lower = upper stays where it is.
+        max_calls: calls of the objective at most.
+        memory: pairs of steps and gradient changes kept by each lane.
+        tolerance: a lane stops when its projected gradient, times the width of its box, or its last gain
+            falls below this.
+
+    Returns:
+        points (r, p), scores (r,), number of points scored.
+    """
+    lower, upper = np.broadcast_to(lower, starts.shape), np.broadcast_to(upper, starts.shape)
+    points = np.clip(starts, lower, upper)
+    score = objective(points)
+    batch = _Lanes(points, -score.value, -score.to_inputs(np.ones(len(points))), lower, upper, memory)
+    evaluations = len(points)
+    active = np.flatnonzero(np.isfinite(batch.f) & ~batch.converged(np.arange(len(points)), tolerance))
+    batch.turn(active)
+    for _ in range(max_calls - 1):
+        if len(active) == 0:
+            break
+        trial = batch.trial(active)
+        score = objective(trial)
+        evaluations += len(trial)
+        gradient = -score.to_inputs(np.ones(len(trial)))
+        active = batch.advance(active, trial, -score.value, gradient, tolerance)
+    return batch.x, -batch.f, evaluations
+
+
+class _Lanes:
+    """State of all ascents, written as minimisation of f = −score."""
+
+    def __init__(self, x: Array, f: Array, g: Array, lower: Array, upper: Array, memory: int) -> None:
+        self.x, self.f, self.g = x, f, np.nan_to_num(g)
+        self.lower, self.upper, self.width = lower, upper, upper - lower
+        lanes, dim = x.shape
+        self.steps = np.zeros((memory, lanes, dim))  # newest last
+        self.changes = np.zeros((memory, lanes, dim))
+        self.direction = np.zeros_like(x)
+        self.length = np.ones(lanes)
+
+    def free(self, lanes: Indices) -> Mask:
+        """Coordinates that a step against the gradient can move."""
+        x, g = self.x[lanes], self.g[lanes]
+        return ~(((x <= self.lower[lanes]) & (g >= 0.0)) | ((x >= self.upper[lanes]) & (g <= 0.0)))
+
+    def converged(self, lanes: Indices, tolerance: float) -> Mask:
+        reach = np.abs(self.g[lanes]) * self.width[lanes] * self.free(lanes)
+        return np.asarray(reach.max(axis=1) < tolerance)
+
+    def turn(self, lanes: Indices) -> None:
+        """Choose a new direction for `lanes`: the two-loop recursion on the free coordinates."""
+        free = self.free(lanes)
+        g = self.g[lanes] * free
+        s, y = self.steps[:, lanes] * free, self.changes[:, lanes] * free
+        curvature = np.einsum("kij,kij->ki", s, y)
+        size = np.einsum("kij,kij->ki", y, y)
+        usable = curvature > 1e-10 * size
+        rho = np.where(usable, 1.0 / np.where(usable, curvature, 1.0), 0.0)
+        q, alphas = g.copy(), np.zeros_like(rho)
+        for k in range(len(rho) - 1, -1, -1):
+            alphas[k] = rho[k] * np.einsum("ij,ij->i", s[k], q)
+            q -= alphas[k][:, None] * y[k]
+        newest = len(rho) - 1 - np.argmax(usable[::-1], axis=0)
+        rows = np.arange(len(lanes))
+        fresh = ~usable.any(axis=0)
+        gamma = curvature[newest, rows] / np.maximum(size[newest, rows], 1e-300)
+        # Without memory, a first step moves the steepest coordinate by a tenth of its range.
+        steepest = (np.abs(g) / np.maximum(self.width[lanes], 1e-12)).max(axis=1)
+        first = np.minimum(0.1 / np.maximum(steepest, 1e-300), 1e10)
+        q *= np.where(fresh, first, gamma)[:, None]
+        for k in range(len(rho)):
+            beta = rho[k] * np.einsum("ij,ij->i", y[k], q)
+            q += (alphas[k] - beta)[:, None] * s[k]
+        d = -q * free
+        uphill = np.einsum("ij,ij->i", d, g) >= 0.0
+        d[uphill] = -g[uphill] * first[uphill, None]
+        self.direction[lanes] = d
+        self.length[lanes] = 1.0
+
+    def trial(self, lanes: Indices) -> Array:
+        moved = self.x[lanes] + self.length[lanes, None] * self.direction[lanes]
+        return np.clip(moved, self.lower[lanes], self.upper[lanes])
+
+    def advance(
+        self, lanes: Indices, trial: Array, f: Array, g: Array, tolerance: float
+    ) -> Indices:
+        """Accept or shorten; returns the lanes that go on."""
+        step = trial - self.x[lanes]
+        slope = np.einsum("ij,ij->i", self.g[lanes], step)
+        good = np.isfinite(f) & np.isfinite(g).all(axis=1)
+        accepted = good & (f <= self.f[lanes] + ARMIJO * np.minimum(slope, 0.0)) & (f <= self.f[lanes])
+        rejected = lanes[~accepted]
+        # Quadratic interpolation of the step length, kept within [0.1, 0.5] of the last.
+        excess = np.where(good, f - self.f[lanes] - slope, np.inf)[~accepted]
+        ideal = -slope[~accepted] / np.maximum(2.0 * excess, 1e-300)
+        self.length[rejected] *= np.clip(np.nan_to_num(ideal, nan=0.1), 0.1, 0.5)
+        moved = lanes[accepted]
+        gain = self.f[moved] - f[accepted]
+        self.steps[:-1, moved], self.changes[:-1, moved] = self.steps[1:, moved], self.changes[1:, moved]
+        self.steps[-1, moved] = step[accepted]
+        self.changes[-1, moved] = g[accepted] - self.g[moved]
+        self.x[moved], self.f[moved], self.g[moved] = trial[accepted], f[accepted], g[accepted]
+        going = moved[(gain > tolerance * np.maximum(1.0, 1e-3 * np.abs(self.f[moved])))]
+        going = going[~self.converged(going, tolerance)]
+        self.turn(going)
+        return np.sort(np.concatenate([going, rejected[self.length[rejected] > SHORTEST_STEP]]))

@@ -1,0 +1,43 @@
+"""Score many points, climb from the best few, all as one batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.optim.base import Maximiser, Objective, Optimum, best_of
+from hidim.optim.lbfgs import ascend
+from hidim.optim.starts import sobol
+
+
+@dataclass(frozen=True)
+class Multistart(Maximiser):
+    """Multistart projected L-BFGS.
+
+    Args:
+        raw: Sobol points scored besides the given starts.
+        restarts: how many of the best are refined.
+        max_calls: batched calls of the objective for the refinement.
+    """
+
+    raw: int = 256
+    restarts: int = 8
+    max_calls: int = 60
+
+    def __call__(
+        self,
+        objective: Objective,
+        lower: Array,
+        upper: Array,
+        rng: np.random.Generator,
+        starts: Array | None = None,
+    ) -> Optimum:
+        points = lower + (upper - lower) * sobol(len(lower), self.raw, rng)
+        if starts is not None:
+            points = np.vstack([np.clip(starts, lower, upper), points])
+        values = np.nan_to_num(objective(points).value, nan=-np.inf)
+        best = np.argsort(-values, kind="stable")[: self.restarts]
+        refined, scores, spent = ascend(objective, points[best], lower, upper, max_calls=self.max_calls)
+        return best_of(refined, scores, len(points) + spent)

@@ -1,0 +1,217 @@
+"""Ask and tell: for people who own the loop."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from hidim import serial
+from hidim._threads import single_threaded
+from hidim.errors import HistoryError, MethodError, SpaceError, TrialError
+from hidim.methods import Method, Task, make_method
+from hidim.space import Space
+from hidim.trial import History, Trial, TrialState
+
+
+class Optimizer:
+    """Suggests configurations of a space and learns from their values.
+
+    Args:
+        space: what can vary.
+        method: a name (see `hidim.METHODS`) or a configured method.
+        seed: the same seed and the same values give the same suggestions.
+        budget: number of trials planned, if known; some methods plan with it.
+        maximize: whether large values are good.
+
+    Example:
+        >>> from hidim import Float, Space
+        >>> optimizer = Optimizer(Space(x=Float(-1, 1)), seed=0)
+        >>> for _ in range(15):
+        ...     trial = optimizer.ask()
+        ...     optimizer.tell(trial, trial.params["x"] ** 2)
+        >>> round(abs(optimizer.best.params["x"]), 1)
+        0.0
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        method: str | Method = "auto",
+        seed: int = 0,
+        budget: int | None = None,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        if not isinstance(space, Space):
+            raise SpaceError(f"space must be a hidim.Space, not {type(space).__name__}: wrap it as Space({{...}})")
+        if len(space) == 0:
+            raise SpaceError("the space is empty: give it at least one parameter, as in Space(x=Float(0, 1))")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise MethodError(f"seed must be an integer of at least 0, not {seed!r}")
+        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
+            raise MethodError(f"budget must be a positive integer or None, not {budget!r}")
+        self.method = make_method(method)
+        self._task = Task(space, maximize=bool(maximize), seed=int(seed), budget=budget)
+        self._trials: list[Trial] = []
+        self._finished = 0
+
+    @property
+    def space(self) -> Space:
+        return self._task.space
+
+    @property
+    def history(self) -> History:
+        """All trials in the order of asking."""
+        return History(self._trials)
+
+    @property
+    def best(self) -> Trial:
+        """The complete trial with the best value; the first of equals."""
+        complete = self.history.complete
+        if not complete:
+            raise TrialError("no trial is complete yet: tell at least one finite value before asking for the best")
+        sign = -1.0 if self._task.maximize else 1.0
+        return min(complete, key=lambda t: sign * float(t.value or 0.0))
+
+    # -- ask -----------------------------------------------------------------------------------------------
+
+    @overload
+    def ask(self) -> Trial: ...
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+    def ask(self, n: int | None = None) -> Trial | list[Trial]:
+        """The next trial, or a batch of `n`; trials that were asked for and not told yet are pending.
+
+        A batch is `n` single suggestions in a row, each of which takes those before it as pending.
+        """
+        if n is None:
+            return self._ask()
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise TrialError(f"ask(n) wants a positive integer, not {n!r}")
+        return [self._ask() for _ in range(n)]
+
+    @single_threaded
+    def _ask(self) -> Trial:
+        number = len(self._trials)
+        suggestion = self.method.suggest(self._task, self.history, self._task.rng(number))
+        trial = Trial(self.space.validate(suggestion.params), number, meta=suggestion.meta)
+        self._trials.append(trial)
+        return trial
+
+    # -- tell ----------------------------------------------------------------------------------------------
+
+    def tell(self, trial: Trial | int, value: float) -> None:
+        """Give the value of a trial, in any order; NaN and infinities make it a failed trial.
+
+        Args:
+            trial: what `ask` returned, or its number.
+            value: what the objective returned.
+        """
+        known = self._running(trial)
+        number = _as_float(value)
+        if not math.isfinite(number):
+            self._finish(known.failed(f"the value is {number}", self._finished))
+        else:
+            self._finish(known.completed(number, self._finished))
+
+    def fail(self, trial: Trial | int, reason: str = "told to fail") -> None:
+        """Say that a trial has no value: the objective crashed, was killed, or makes no sense there."""
+        self._finish(self._running(trial).failed(str(reason), self._finished))
+
+    def add(self, params: Mapping[str, Any], value: float) -> Trial:
+        """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
+        number = _as_float(value)
+        trial = Trial(self.space.validate(params), len(self._trials), meta={"way": "added"})
+        self._trials.append(trial)
+        self.tell(trial, number)
+        return self._trials[-1]
+
+    def _running(self, trial: Trial | int) -> Trial:
+        number = trial.number if isinstance(trial, Trial) else trial
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise TrialError(f"tell wants a trial or its number, not {trial!r}")
+        if not 0 <= number < len(self._trials):
+            raise TrialError(
+                f"trial {number} was not asked for: this optimizer has asked for {len(self._trials)} trials; "
+                "use add(params, value) for evaluations from elsewhere"
+            )
+        known = self._trials[number]
+        if isinstance(trial, Trial) and not serial.same_params(trial.params, known.params):
+            raise TrialError(
+                f"trial {number} belongs to another optimizer: its parameters differ from those asked for here; "
+                "use add(params, value) for evaluations from elsewhere"
+            )
+        if known.state is not TrialState.RUNNING:
+            result = known.value if known.state is TrialState.COMPLETE else known.reason
+            raise TrialError(f"trial {number} was told already ({known.state}: {result}); a trial is told once")
+        return known
+
+    def _finish(self, trial: Trial) -> None:
+        self._trials[trial.number] = trial
+        self._finished += 1
+
+    # -- keep ----------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that the next suggestion depends on, as plain JSON data."""
+        return {
+            "format": serial.FORMAT,
+            "space": self.space.to_dict(),
+            "method": serial.write_method(self.method),
+            "seed": self._task.seed,
+            "budget": self._task.budget,
+            "maximize": self._task.maximize,
+            "trials": [serial.write_trial(t) for t in self._trials],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Optimizer:
+        """The optimizer that `to_dict` described; its next suggestion is the same."""
+        serial.check_format(data)
+        try:
+            optimizer = cls(
+                Space.from_dict(data["space"]),
+                method=serial.read_method(data["method"]),
+                seed=data["seed"],
+                budget=data["budget"],
+                maximize=data["maximize"],
+            )
+            optimizer._trials = [serial.read_trial(t, optimizer.space) for t in data["trials"]]
+        except (KeyError, TypeError) as error:
+            raise HistoryError(f"the saved history is damaged: {error!r} is missing or of the wrong type") from error
+        optimizer._finished = 1 + max((t.rank for t in optimizer._trials if t.rank is not None), default=-1)
+        return optimizer
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the history as JSON; a crash in the middle leaves the old file whole."""
+        target = Path(path)
+        draft = target.with_name(target.name + ".part")
+        draft.write_text(json.dumps(self.to_dict(), allow_nan=False), encoding="utf-8")
+        draft.replace(target)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Optimizer:
+        """Read what `save` wrote."""
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise HistoryError(f"{os.fspath(path)} is not a saved history: {error}") from error
+        return cls.from_dict(data)
+
+    def __repr__(self) -> str:
+        return f"Optimizer(method={self.method.name!r}, seed={self._task.seed}, {self.history})"
+
+
+def _as_float(value: float) -> float:
+    if isinstance(value, bool):
+        raise TrialError(f"a value must be a number, not {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise TrialError(f"a value must be a number, not {value!r}; use fail(trial) if there is none") from error

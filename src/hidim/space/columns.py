@@ -1,0 +1,81 @@
+"""What each column of the unit cube is, as arrays that numerical code can index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hidim._types import Array, Mask
+from hidim.errors import SpaceError
+from hidim.space.encoding import Layout
+from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
+from hidim.space.tree import Vertex
+
+LARGEST_TABLE = 10**7
+
+
+class Kind(IntEnum):
+    CONTINUOUS = 0
+    INTEGER = 1
+    LABEL = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """One entry per column; the arrays are read-only.
+
+    Args:
+        kind: codes of `Kind`, (D,).
+        levels: number of distinct values, inf where continuous, (D,).
+        conditional: whether the column is inactive in some configurations, (D,).
+    """
+
+    kind: NDArray[np.int8]
+    levels: Array
+    conditional: Mask
+    _vertices: tuple[Vertex, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, layout: Layout) -> Columns:
+        if layout.dim > LARGEST_TABLE:
+            raise SpaceError(
+                f"the space has {layout.dim} columns; a table of them is made for at most {LARGEST_TABLE}, "
+                "so use a method that works through an embedding"
+            )
+        vertices = layout.vertices
+        certain = set(vertices) - set(layout.conditional)
+        widths = [vertex.parameter.width for vertex in vertices]
+        kind = np.repeat(np.array([_kind(v.parameter) for v in vertices], dtype=np.int8), widths)
+        levels = np.repeat(np.array([v.parameter.levels for v in vertices], dtype=np.float64), widths)
+        conditional = np.repeat(np.array([v not in certain for v in vertices], dtype=np.bool_), widths)
+        for array in (kind, levels, conditional):
+            array.flags.writeable = False
+        return cls(kind, levels, conditional, vertices)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """A readable name per column, as "lr", "w[3]", "model=svm/C"; made on first use."""
+        return tuple(name for vertex in self._vertices for name in _column_names(vertex))
+
+
+def _kind(parameter: Parameter) -> Kind:
+    match parameter:
+        case Float() | Vector():
+            return Kind.CONTINUOUS
+        case Int():
+            return Kind.INTEGER
+        case Choice():
+            return Kind.LABEL
+        case _:
+            assert_never(parameter)
+
+
+def _column_names(vertex: Vertex) -> list[str]:
+    if isinstance(vertex.parameter, Vector):
+        return [f"{vertex.title}[{i}]" for i in range(vertex.parameter.dim)]
+    return [vertex.title]

@@ -1,0 +1,105 @@
+"""Spaces and ranges as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar, assert_never
+
+from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
+
+# More siblings or labels than this are cut in the middle: nobody reads a thousand lines.
+MOST_LINES = 40
+MOST_LABELS = 12
+
+T = TypeVar("T")
+
+
+def allowed(parameter: Parameter) -> str:
+    """What a value may be, as the end of a sentence.
+
+    Example:
+        >>> allowed(Int(1, 30))
+        'an integer in [1, 30]'
+    """
+    match parameter:
+        case Float():
+            return f"a number in {_interval(parameter)}"
+        case Int():
+            return f"an integer in {_interval(parameter)}"
+        case Vector(dim=dim):
+            return f"{dim} numbers in {_interval(parameter)}"
+        case Choice():
+            return f"one of {', '.join(_labels(parameter))}"
+        case _:
+            assert_never(parameter)
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same number.
+
+    Example:
+        >>> number(1000.0), number(0.1), number(123456789.5)
+        ('1000', '0.1', '123456789.5')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+def tree(space: Mapping[str, Parameter], headline: str) -> str:
+    """A headline, and under it the space as a tree."""
+    return "\n".join([headline, *_branches(space)])
+
+
+def _branches(space: Mapping[str, Parameter]) -> list[str]:
+    width = max((len(name) for name in space), default=0)
+    blocks = [[f"{name:<{width}}  {_summary(p)}", *_options(p)] for name, p in space.items()]
+    return _draw(blocks)
+
+
+def _options(parameter: Parameter) -> list[str]:
+    if not isinstance(parameter, Choice) or not any(option.space for option in parameter.options):
+        return []
+    return _draw([[repr(option.label), *_branches(option.space)] for option in parameter.options])
+
+
+def _draw(blocks: list[list[str]]) -> list[str]:
+    """Hang blocks of lines on a common stem."""
+    blocks = _cut(blocks, MOST_LINES, [f"… {len(blocks) - MOST_LINES + 1} more"])
+    lines = []
+    for i, (first, *rest) in enumerate(blocks):
+        last = i == len(blocks) - 1
+        lines.append(("└── " if last else "├── ") + first)
+        lines.extend(("    " if last else "│   ") + line for line in rest)
+    return lines
+
+
+def _summary(parameter: Parameter) -> str:
+    match parameter:
+        case Float():
+            text = f"float   {_interval(parameter)}"
+        case Int():
+            text = f"int     {_interval(parameter)}"
+        case Vector(dim=dim):
+            text = f"vector  {_interval(parameter)} × {dim}"
+        case Choice(options=options):
+            # Options with parameters get lines of their own.
+            listed = not any(option.space for option in options)
+            text = f"choice  {' | '.join(_labels(parameter))}" if listed else "choice"
+        case _:
+            assert_never(parameter)
+    return text + ("  shared" if parameter.shared else "")
+
+
+def _interval(parameter: Float | Int | Vector) -> str:
+    log = isinstance(parameter, Float | Int) and parameter.log
+    return f"[{number(parameter.low)}, {number(parameter.high)}]" + (" log" if log else "")
+
+
+def _labels(choice: Choice) -> Sequence[str]:
+    labels = [repr(label) for label in choice.labels]
+    return _cut(labels, MOST_LABELS, f"… {len(labels) - MOST_LABELS + 1} more …")
+
+
+def _cut(items: list[T], most: int, gap: T) -> list[T]:
+    """At most `most` items, with a gap before the last one where some were left out."""
+    return items if len(items) <= most else [*items[: most - 2], gap, items[-1]]

@@ -1,0 +1,108 @@
+"""Spaces as plain data: what a JSON or TOML file holds.
+
+    {"lr": {"type": "float", "low": 1e-05, "high": 0.1, "log": true},
+     "model": {"type": "choice", "options": [{"label": "svm", "space": {…}}, {"label": "none"}]}}
+
+Fields at their defaults are left out on writing. On reading, an option may also be a bare label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hidim.errors import SpaceError
+from hidim.space.parameters import Choice, Float, Int, Label, Option, Parameter, Vector
+from hidim.space.tree import Path, title
+
+if TYPE_CHECKING:
+    from hidim.space.space import Space
+
+MakeSpace: TypeAlias = Callable[[dict[str, Parameter]], "Space"]
+
+_TYPES: dict[str, type[Float | Int | Vector]] = {"float": Float, "int": Int, "vector": Vector}
+
+
+def write(space: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The space as nested dicts and lists of JSON scalars."""
+    return {name: _write_parameter(parameter) for name, parameter in space.items()}
+
+
+def _write_parameter(parameter: Parameter) -> dict[str, Any]:
+    kind = {"type": type(parameter).__name__.lower()}
+    if isinstance(parameter, Choice):
+        options = [_write_option(option) for option in parameter.options]
+        return kind | {"options": options} | ({"shared": True} if parameter.shared else {})
+    values = {f.name: (getattr(parameter, f.name), f.default) for f in fields(parameter)}
+    return kind | {name: value for name, (value, default) in values.items() if value != default}
+
+
+def _write_option(option: Option) -> dict[str, Any]:
+    return {"label": option.label} | ({"space": write(option.space)} if option.space else {})
+
+
+def read(data: Any, make_space: MakeSpace, path: Path = ()) -> Space:
+    """The inverse of `write`; `make_space` is the class Space, handed in because it calls this function."""
+    if not isinstance(data, Mapping):
+        place = title(path[:-1], "=".join(map(str, path[-1]))) if path else "the top"
+        raise SpaceError(f"at {place}: a space is a table from name to parameter, not {data!r}")
+    return make_space({name: _read_parameter(entry, make_space, path, name) for name, entry in data.items()})
+
+
+def _read_parameter(entry: Any, make_space: MakeSpace, path: Path, name: str) -> Parameter:
+    place = title(path, name)
+    if not isinstance(entry, Mapping) or "type" not in entry:
+        raise SpaceError(
+            f"at {place}: a parameter is a table with a type, as {{'type': 'float', …}}, not {entry!r}"
+        )
+    settings = {key: value for key, value in entry.items() if key != "type"}
+    match entry["type"]:
+        case "choice":
+            _check_keys(place, settings, required={"options"}, optional={"shared"})
+            options = _read_options(settings["options"], make_space, path, name)
+            return _at(place, lambda: Choice(*options, shared=settings.get("shared", False)))
+        case str(kind) if kind in _TYPES:
+            definition = _TYPES[kind]
+            required = {f.name for f in fields(definition) if f.default is MISSING}
+            _check_keys(place, settings, required, {f.name for f in fields(definition)} - required)
+            return _at(place, lambda: definition(**settings))
+        case other:
+            raise SpaceError(f"at {place}: the type {other!r} is unknown; use float, int, vector or choice")
+
+
+def _read_options(
+    entries: Any, make_space: MakeSpace, path: Path, name: str
+) -> list[Label | dict[Label, Space | None]]:
+    place = title(path, name)
+    if not isinstance(entries, list | tuple):
+        raise SpaceError(
+            f"at {place}: options is a list of labels or of tables with a label, not {entries!r}"
+        )
+    options: list[Label | dict[Label, Space | None]] = []
+    for entry in entries:
+        if isinstance(entry, Mapping):
+            _check_keys(f"an option of {place}", entry, required={"label"}, optional={"space"})
+            label = entry["label"]
+            if isinstance(label, list | Mapping):
+                raise SpaceError(f"at {place}: the label {label!r} must be a string, a number or a boolean")
+            options.append({label: read(entry.get("space", {}), make_space, (*path, (name, label)))})
+        else:
+            options.append(entry)
+    return options
+
+
+def _check_keys(place: str, entry: Mapping[str, Any], required: set[str], optional: set[str]) -> None:
+    missing, unknown = required - entry.keys(), entry.keys() - required - optional
+    if missing or unknown:
+        faults = [f"{key!r} is missing" for key in sorted(missing)]
+        faults += [f"{key!r} is unknown" for key in sorted(unknown, key=str)]
+        known = ", ".join(sorted(required | optional))
+        raise SpaceError(f"at {place}: {' and '.join(faults)}; the fields are {known}")
+
+
+def _at(place: str, build: Callable[[], Parameter]) -> Parameter:
+    try:
+        return build()
+    except SpaceError as error:
+        raise SpaceError(f"at {place}: {error}") from error

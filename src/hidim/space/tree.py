@@ -1,0 +1,165 @@
+"""The tree of a conditional space: where parameters stand, which names clash, which are one and the same.
+
+A *place* is a parameter together with the choices that lead to it. A *vertex* is a parameter with columns of
+its own. They differ only for shared parameters: several places, one vertex. So the vertices form a directed
+acyclic graph in which the places of a shared parameter are the edges that lead to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hidim.errors import SpaceError
+from hidim.space.parameters import Choice, Label, Parameter
+
+Path = tuple[tuple[str, Label], ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A parameter and the (choice, label) pairs under which it is active."""
+
+    path: Path
+    name: str
+    parameter: Parameter
+
+    def __str__(self) -> str:
+        return title(self.path, self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Vertex:
+    """A parameter with columns of its own.
+
+    Args:
+        name: the key in a configuration.
+        parameter: its definition.
+        start: its first column.
+        title: a readable name that differs from that of every other vertex, as "model=svm/C".
+        branches: for every option of a choice, the vertices that it makes active; empty for other parameters.
+    """
+
+    name: str
+    parameter: Parameter
+    start: int
+    title: str
+    branches: tuple[tuple[Vertex, ...], ...] = field(default=(), repr=False)
+
+    @property
+    def columns(self) -> slice:
+        return slice(self.start, self.start + self.parameter.width)
+
+
+def title(path: Path, name: str) -> str:
+    """A path as text.
+
+    Example:
+        >>> title((("model", "svm"),), "C")
+        'model=svm/C'
+    """
+    return "/".join([*(f"{choice}={label}" for choice, label in path), name])
+
+
+def walk(space: Mapping[str, Parameter], path: Path = ()) -> Iterator[Place]:
+    """All places, depth first in the order of declaration."""
+    for name, parameter in space.items():
+        yield Place(path, name, parameter)
+        if isinstance(parameter, Choice):
+            for option in parameter.options:
+                yield from walk(option.space, (*path, (name, option.label)))
+
+
+def check_tree(space: Mapping[str, Parameter]) -> None:
+    """Refuse names that clash and shared parameters that differ."""
+    _reachable(space, ())
+    _check_shared(space)
+
+
+def _reachable(space: Mapping[str, Parameter], path: Path) -> dict[str, Place]:
+    """A place for every name in the tree below `path`; refuses two that can be active at the same time."""
+    found: dict[str, Place] = {}
+    for name, parameter in space.items():
+        branch: dict[str, Place] = {}
+        if isinstance(parameter, Choice):
+            for option in parameter.options:
+                branch = _reachable(option.space, (*path, (name, option.label))) | branch
+        for other in (Place(path, name, parameter), *branch.values()):
+            if other.name in found:
+                _refuse_clash(found[other.name], other)
+            found[other.name] = other
+    return found
+
+
+def _refuse_clash(first: Place, second: Place) -> None:
+    hint = " (shared=True joins parameters of exclusive options only)" if second.parameter.shared else ""
+    raise SpaceError(
+        f"the name {first.name!r} stands for two parameters that can be active together: "
+        f"'{first}' and '{second}'; rename one of them{hint}"
+    )
+
+
+def _check_shared(space: Mapping[str, Parameter]) -> None:
+    first: dict[str, Place] = {}
+    for place in walk(space):
+        if not place.parameter.shared:
+            continue
+        earlier = first.setdefault(place.name, place)
+        if earlier.parameter != place.parameter:
+            raise SpaceError(
+                f"the shared parameter {place.name!r} has two definitions: '{earlier}' is "
+                f"{earlier.parameter} and '{place}' is {place.parameter}; make them equal or drop shared=True"
+            )
+
+
+def grow(space: Mapping[str, Parameter]) -> tuple[Vertex, ...]:
+    """The vertices at the root of a checked space; the others hang on their branches."""
+    return _Growth().grow(space, ())
+
+
+class _Growth:
+    """Hands out columns depth first, and remembers shared vertices by name."""
+
+    def __init__(self) -> None:
+        self._next_column = 0
+        self._shared: dict[str, Vertex] = {}
+
+    def grow(self, space: Mapping[str, Parameter], path: Path) -> tuple[Vertex, ...]:
+        return tuple(self._vertex(path, name, parameter) for name, parameter in space.items())
+
+    def _vertex(self, path: Path, name: str, parameter: Parameter) -> Vertex:
+        if not parameter.shared:
+            return self._new(path, name, parameter)
+        if name not in self._shared:
+            # No path: a shared parameter belongs to no option in particular.
+            self._shared[name] = self._new((), name, parameter)
+        return self._shared[name]
+
+    def _new(self, path: Path, name: str, parameter: Parameter) -> Vertex:
+        start = self._next_column
+        self._next_column += parameter.width
+        branches: tuple[tuple[Vertex, ...], ...] = ()
+        if isinstance(parameter, Choice):
+            branches = tuple(self.grow(o.space, (*path, (name, o.label))) for o in parameter.options)
+        return Vertex(name, parameter, start, title(path, name), branches)
+
+
+def descendants(roots: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+    """Every vertex once, in the order of its columns."""
+    found: dict[int, Vertex] = {}
+    stack = list(roots)
+    while stack:
+        vertex = stack.pop()
+        if vertex.start not in found:
+            found[vertex.start] = vertex
+            stack.extend(child for branch in vertex.branches for child in branch)
+    return tuple(found[start] for start in sorted(found))
+
+
+def always_active(vertices: tuple[Vertex, ...]) -> frozenset[Vertex]:
+    """The vertices that are active whenever these are: what every option of a choice has in common, too."""
+    found = set(vertices)
+    for vertex in vertices:
+        if vertex.branches:
+            found |= frozenset.intersection(*map(always_active, vertex.branches))
+    return frozenset(found)

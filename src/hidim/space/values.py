@@ -1,0 +1,149 @@
+"""Does a configuration fit a space? Every refusal names the parameter, the value and the mend."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from numbers import Real
+from typing import Any, NoReturn, assert_never
+
+import numpy as np
+
+from hidim._types import Array, Params
+from hidim.errors import ParameterError
+from hidim.space.parameters import Choice, Float, Int, Label, Parameter, Vector
+from hidim.space.render import allowed, number
+from hidim.space.tree import Path, Place, walk
+
+# Overshoot of a bound, relative to the larger bound, that is taken for rounding.
+ROUNDING = 1e-12
+
+
+def validated(space: Mapping[str, Parameter], params: Mapping[str, Any]) -> Params:
+    """A normalised copy in declared order, or a `ParameterError`."""
+    if not isinstance(params, Mapping):
+        raise ParameterError(f"a configuration is a dict from name to value, not {params!r}")
+    fitting = {place.name: _checked(place, params) for place in active_places(space, params)}
+    for name in params:
+        if name not in fitting:
+            _refuse_name(space, name, params[name], fitting)
+    return fitting
+
+
+def active_places(
+    space: Mapping[str, Parameter], params: Mapping[str, Any], path: Path = ()
+) -> Iterator[Place]:
+    """The places that the choices in `params` make active, depth first; only choices are looked at."""
+    for name, parameter in space.items():
+        place = Place(path, name, parameter)
+        yield place
+        if isinstance(parameter, Choice):
+            label = _checked(place, params)
+            option = parameter.options[parameter.positions[label]]
+            yield from active_places(option.space, params, (*path, (name, label)))
+
+
+def _checked(place: Place, params: Mapping[str, Any]) -> Any:
+    name, parameter = place.name, place.parameter
+    if name not in params:
+        because = f", which is active because {_conditions(place.path)}" if place.path else ""
+        raise ParameterError(f"parameter {name!r} is missing{because}; give {allowed(parameter)}")
+    value = params[name]
+    match parameter:
+        case Float():
+            return _checked_float(name, parameter, value)
+        case Int():
+            return _checked_int(name, parameter, value)
+        case Vector():
+            return _checked_vector(name, parameter, value)
+        case Choice():
+            return _checked_label(name, parameter, value)
+        case _:
+            assert_never(parameter)
+
+
+def _checked_float(name: str, parameter: Float | Int, value: Any) -> float:
+    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, Real):
+        _refuse(name, parameter, value, f"is of type {type(value).__name__}")
+    given: Any = value
+    low, high = _loosened(parameter)
+    # Compared before conversion to float, which a huge int does not survive.
+    if given != given:
+        _refuse(name, parameter, value, "is not a number")
+    if given < low:
+        _refuse(name, parameter, value, f"is below its lower bound {number(parameter.low)}")
+    if given > high:
+        _refuse(name, parameter, value, f"is above its upper bound {number(parameter.high)}")
+    return min(max(float(value), parameter.low), parameter.high)
+
+
+def _checked_int(name: str, parameter: Int, value: Any) -> int:
+    as_float = _checked_float(name, parameter, value)
+    if not as_float.is_integer() or value != as_float:
+        _refuse(name, parameter, value, "is not an integer")
+    return int(as_float)
+
+
+def _checked_vector(name: str, parameter: Vector, value: Any) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged lists
+        _refuse(name, parameter, value, "is not a flat list of numbers")
+    if array.shape != (parameter.dim,):
+        _refuse(name, parameter, value, f"has shape {array.shape} instead of ({parameter.dim},)")
+    if array.dtype.kind not in "fiu":
+        _refuse(name, parameter, value, f"holds entries of type {array.dtype}")
+    low, high = _loosened(parameter)
+    # Written so that NaN counts as outside.
+    outside = ~((array >= low) & (array <= high))
+    if outside.any():
+        first = int(np.argmax(outside))
+        _refuse(
+            f"{name}[{first}]", Float(parameter.low, parameter.high), array[first].item(), "is out of range"
+        )
+    return np.clip(array.astype(np.float64), parameter.low, parameter.high)
+
+
+def _checked_label(name: str, parameter: Choice, value: Any) -> Label:
+    try:
+        position = parameter.positions.get(value)
+    except TypeError:  # unhashable
+        position = None
+    if position is None:
+        _refuse(name, parameter, value, "is none of its labels")
+    label = parameter.options[position].label
+    # True == 1 in Python, but not to the one who wrote the space.
+    if isinstance(label, bool) != isinstance(value, bool | np.bool_):
+        _refuse(name, parameter, value, "is none of its labels")
+    return label
+
+
+def _loosened(parameter: Float | Int | Vector) -> tuple[float, float]:
+    slack = ROUNDING * max(abs(parameter.low), abs(parameter.high))
+    return parameter.low - slack, parameter.high + slack
+
+
+def _refuse(name: str, parameter: Parameter, value: Any, fault: str) -> NoReturn:
+    shown = np.array2string(value, threshold=6) if isinstance(value, np.ndarray) else repr(value)
+    if len(shown) > 80:
+        shown = f"{shown[:60]}…"
+    raise ParameterError(f"parameter {name!r} = {shown} {fault}; give {allowed(parameter)}")
+
+
+def _refuse_name(space: Mapping[str, Parameter], name: Any, value: Any, fitting: Params) -> NoReturn:
+    places = [place for place in walk(space) if place.name == name]
+    if places:
+        conditions = " or ".join(dict.fromkeys(_conditions(place.path) for place in places))
+        raise ParameterError(
+            f"parameter {name!r} = {value!r} is inactive in this configuration; "
+            f"leave it out, or set {conditions}"
+        )
+    close = difflib.get_close_matches(str(name), dict.fromkeys(place.name for place in walk(space)), n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the active parameters are {', '.join(fitting)}"
+    raise ParameterError(f"parameter {name!r} is unknown; {hint}")
+
+
+def _conditions(path: Path) -> str:
+    return " and ".join(f"{choice}={label!r}" for choice, label in path)

@@ -1,0 +1,93 @@
+"""Trials and their history: plain data, no behaviour of any method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, overload
+
+from hidim._types import Params
+
+
+class TrialState(StrEnum):
+    RUNNING = "running"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One evaluation of the objective, asked for or already finished.
+
+    Args:
+        params: the configuration; parameters that are inactive in it are absent.
+        number: position in the order of asking, from 0.
+        value: what the objective returned; None unless the trial is complete.
+        state: running, complete or failed.
+        meta: what the method must remember of its suggestion (JSON-ready).
+        reason: why the trial failed.
+        rank: position in the order of finishing, from 0; None while running.
+    """
+
+    params: Params
+    number: int
+    value: float | None = None
+    state: TrialState = TrialState.RUNNING
+    meta: dict[str, Any] = field(default_factory=dict)
+    reason: str | None = None
+    rank: int | None = None
+
+    def completed(self, value: float, rank: int) -> Trial:
+        return replace(self, value=value, state=TrialState.COMPLETE, rank=rank)
+
+    def failed(self, reason: str, rank: int) -> Trial:
+        return replace(self, state=TrialState.FAILED, reason=reason, rank=rank)
+
+
+class History(Sequence[Trial]):
+    """All trials in the order of asking: the only state of an optimisation.
+
+    Example:
+        >>> history = History([Trial({"x": 1.0}, number=0).completed(3.0, rank=0)])
+        >>> len(history), history[0].value
+        (1, 3.0)
+    """
+
+    def __init__(self, trials: Sequence[Trial] = ()) -> None:
+        self._trials = tuple(trials)
+
+    @overload
+    def __getitem__(self, index: int) -> Trial: ...
+    @overload
+    def __getitem__(self, index: slice) -> History: ...
+    def __getitem__(self, index: int | slice) -> Trial | History:
+        if isinstance(index, slice):
+            return History(self._trials[index])
+        return self._trials[index]
+
+    def __len__(self) -> int:
+        return len(self._trials)
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(self._trials)
+
+    def __repr__(self) -> str:
+        counts = {state: sum(t.state is state for t in self._trials) for state in TrialState}
+        return f"History({', '.join(f'{n} {state}' for state, n in counts.items() if n) or 'empty'})"
+
+    @property
+    def finished(self) -> list[Trial]:
+        """Complete and failed trials in the order of finishing."""
+        done = [t for t in self._trials if t.rank is not None]
+        return sorted(done, key=lambda t: t.rank or 0)
+
+    @property
+    def complete(self) -> list[Trial]:
+        """Trials with a value, in the order of finishing."""
+        return [t for t in self.finished if t.state is TrialState.COMPLETE]
+
+    @property
+    def running(self) -> list[Trial]:
+        """Trials that were asked for and not told yet, in the order of asking."""
+        return [t for t in self._trials if t.state is TrialState.RUNNING]

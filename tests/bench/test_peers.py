@@ -1,0 +1,57 @@
+"""Peers that need no extra package; the others where they are installed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hidim.bench.peers import PEERS, check_method, make_peer
+from hidim.bench.problems import problem
+from hidim.errors import MethodError
+
+PACKAGES = {"random": "numpy", "botorch": "botorch", "pycma": "cma"}
+
+
+@pytest.mark.parametrize("name", ["random", "optuna-tpe", "optuna-cmaes", "pycma"])
+def test_suggestions_stay_in_the_cube_and_repeat_with_the_seed(name: str) -> None:
+    pytest.importorskip(PACKAGES.get(name, "optuna"))
+    task = problem("levy-5")
+
+    def run() -> list[list[float]]:
+        peer = make_peer(name, task, seed=3, budget=12)
+        asked = []
+        for _ in range(12):
+            params = peer.ask()
+            peer.tell(params, task.value(params))
+            asked.append(list(params["x"]))
+        return asked
+
+    points = np.array(run())
+    assert points.shape == (12, 5)
+    assert points.min() >= 0
+    assert points.max() <= 1
+    np.testing.assert_array_equal(points, run())
+
+
+@pytest.mark.parametrize("name", ["random", "optuna-tpe"])
+def test_conditional_configurations_are_whole(name: str) -> None:
+    pytest.importorskip(PACKAGES.get(name, "optuna"))
+    tree = problem("jenatton")
+    peer = make_peer(name, tree, seed=0, budget=8)
+    for _ in range(8):
+        params = peer.ask()
+        assert len(params) == 4
+        peer.tell(params, tree.value(params))
+
+
+def test_box_only_peer_refuses_a_tree() -> None:
+    pytest.importorskip("cma")
+    with pytest.raises(MethodError, match="jenatton"):
+        make_peer("pycma", problem("jenatton"), seed=0, budget=8)
+
+
+def test_unknown_method_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(MethodError, match="optuna-gp"):
+        check_method("bogus")
+    for name in PEERS:
+        check_method(name)

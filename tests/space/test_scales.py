@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hidim.space import Float, Int
+from strategies import floats, ints, quick, vectors
+
+numeric = st.one_of(floats(), ints(), vectors())
+
+
+@quick
+@given(numeric, st.lists(st.floats(0, 1), min_size=1))
+def test_values_stay_within_bounds_and_units_within_the_interval(parameter, u):
+    values = parameter.scale.from_unit(np.array(u))
+    assert ((parameter.low <= values) & (values <= parameter.high)).all()
+    back = parameter.scale.to_unit(values)
+    assert ((back >= 0) & (back <= 1)).all()
+
+
+@quick
+@given(numeric)
+def test_the_ends_are_exact(parameter):
+    low, high = parameter.scale.from_unit(np.array([0.0, 1.0]))
+    assert (low, high) == (parameter.low, parameter.high)
+
+
+@quick
+@given(floats(), st.floats(0, 1))
+def test_continuous_round_trip(parameter, u):
+    assert parameter.scale.to_unit(parameter.scale.from_unit(np.array([u])))[0] == pytest.approx(u, abs=1e-12)
+
+
+@quick
+@given(st.data())
+def test_every_integer_comes_back(data):
+    parameter = data.draw(ints())
+    value = data.draw(st.integers(parameter.low, parameter.high))
+    u = parameter.scale.to_unit(np.array([float(value)]))
+    assert int(parameter.scale.from_unit(u)[0]) == value
+
+
+def test_extreme_ranges():
+    for parameter in (Float(5e-324, 1.7e308, log=True), Float(0, 5e-324), Float(-8e307, 8e307)):
+        values = parameter.scale.from_unit(np.linspace(0, 1, 11))
+        assert values[0] == parameter.low
+        assert values[-1] == parameter.high
+        assert (np.diff(values) >= 0).all()
+
+
+def test_linear_integers_have_equal_cells():
+    assert Int(3, 6).scale.to_unit(np.array([3.0, 4, 5, 6])).tolist() == [0.125, 0.375, 0.625, 0.875]
+    assert Int(3, 6).scale.from_unit(np.array([0.0, 0.24, 0.26, 0.99, 1.0])).tolist() == [3, 3, 4, 6, 6]
+
+
+def test_log_integers_have_cells_of_equal_ratio():
+    u = Int(1, 2, log=True).scale.to_unit(np.array([1.0, 2.0]))
+    assert u == pytest.approx(np.log([2, 4]) / np.log(5))

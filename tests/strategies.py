@@ -1,0 +1,129 @@
+"""One hypothesis strategy per concept: parameters, spaces, configurations, points of the unit cube."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as stnp
+
+from hidim.space import Choice, Float, Int, Space, Vector
+from hidim.space.parameters import Parameter
+
+# Deadlines fail on busy machines and say nothing about the code.
+quick = settings(deadline=None, max_examples=50)
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+labels = st.one_of(
+    st.text(max_size=6),
+    st.integers(-99, 99),
+    st.booleans(),
+    st.none(),
+    st.floats(-9, 9, allow_subnormal=False),
+)
+
+
+@st.composite
+def floats(draw: Draw, shared: bool = False) -> Float:
+    """Ranges that are wide relative to their bounds, so that rounding stays far below 1e-12."""
+    log = draw(st.booleans())
+    low = draw(st.floats(1e-12, 1e6) if log else st.floats(-1e6, 1e6))
+    ratio = draw(st.floats(1e-2, 1e6))
+    return Float(low, low + max(abs(low), 1e-6) * ratio, log=log, shared=shared)
+
+
+@st.composite
+def ints(draw: Draw, shared: bool = False) -> Int:
+    log = draw(st.booleans())
+    low = draw(st.integers(1 if log else -1000, 1000))
+    return Int(low, low + draw(st.one_of(st.integers(0, 9), st.integers(0, 2**42))), log=log, shared=shared)
+
+
+@st.composite
+def small_ints(draw: Draw, shared: bool = False) -> Int:
+    low = draw(st.integers(1, 9))
+    return Int(low, low + draw(st.integers(0, 3)), log=draw(st.booleans()), shared=shared)
+
+
+@st.composite
+def vectors(draw: Draw, shared: bool = False) -> Vector:
+    low = draw(st.floats(-10, 10))
+    return Vector(draw(st.integers(1, 5)), low, low + draw(st.floats(0.1, 10)), shared=shared)
+
+
+def label_lists(max_size: int = 4) -> st.SearchStrategy[list[Any]]:
+    return st.lists(labels, min_size=1, max_size=max_size, unique=True)
+
+
+@st.composite
+def spaces(draw: Draw, depth: int = 2, finite: bool = False) -> Space:
+    """Trees with sibling choices, names that recur in exclusive options, and shared parameters."""
+    names = (f"p{i}" for i in itertools.count())
+    return _space(draw, depth, names, finite, min_size=1)
+
+
+def leaves(finite: bool = False, shared: bool = False) -> st.SearchStrategy[Parameter]:
+    plain = label_lists().map(lambda found: Choice(*found, shared=shared))
+    if finite:
+        return st.one_of(small_ints(shared), plain)
+    return st.one_of(floats(shared), ints(shared), vectors(shared), plain)
+
+
+def _space(draw: Draw, depth: int, names: Iterator[str], finite: bool, min_size: int = 0) -> Space:
+    size = draw(st.integers(min_size, 3))
+    return Space({next(names): _parameter(draw, depth, names, finite) for _ in range(size)})
+
+
+def _parameter(draw: Draw, depth: int, names: Iterator[str], finite: bool) -> Parameter:
+    if depth == 0 or draw(st.booleans()):
+        return draw(leaves(finite))
+    found = draw(label_lists(3))
+    options = {label: dict(_space(draw, depth - 1, names, finite)) for label in found}
+    _add_recurring(draw, options, next(names), lambda: draw(leaves(finite)))
+    joint = _shared(draw, names, finite)
+    _add_recurring(draw, options, next(names), lambda: joint)
+    return Choice({label: Space(inner) for label, inner in options.items()})
+
+
+def _add_recurring(
+    draw: Draw, options: dict[Any, dict[str, Parameter]], name: str, make: Callable[[], Parameter]
+) -> None:
+    """Put the same name into some of the options."""
+    for label in draw(st.lists(st.sampled_from(list(options)), unique=True)):
+        options[label][name] = make()
+
+
+def _shared(draw: Draw, names: Iterator[str], finite: bool) -> Parameter:
+    if draw(st.booleans()):
+        return draw(leaves(finite, shared=True))
+    return Choice("off", on=Space({next(names): draw(leaves(finite))}), shared=True)
+
+
+@st.composite
+def configurations(draw: Draw, space: Mapping[str, Parameter]) -> dict[str, Any]:
+    """A configuration of a given space, drawn without the help of the code under test."""
+    params: dict[str, Any] = {}
+    for name, parameter in space.items():
+        match parameter:
+            case Float(low=low, high=high):
+                params[name] = draw(st.floats(low, high))
+            case Int(low=low, high=high):
+                params[name] = draw(st.integers(low, high))
+            case Vector(dim=dim, low=low, high=high):
+                params[name] = draw(stnp.arrays(np.float64, dim, elements=st.floats(low, high)))
+            case Choice(options=options):
+                option = draw(st.sampled_from(options))
+                params[name] = option.label
+                params |= draw(configurations(option.space))
+    return params
+
+
+def points(dim: int, rows: int = 4) -> st.SearchStrategy[np.ndarray]:
+    """Rows of the unit cube, with NaN here and there and both ends often; shape (rows, dim)."""
+    elements = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, float("nan")]))
+    return stnp.arrays(np.float64, (rows, dim), elements=elements)
