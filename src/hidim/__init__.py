@@ -11,8 +11,8 @@ from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.trial import History, Trial, TrialState
 
 if TYPE_CHECKING:
-    from hidim.methods import METHODS
     from hidim.loop import Result, minimize
+    from hidim.methods import METHODS
     from hidim.optimizer import Optimizer
 
 __all__ = [

@@ -49,7 +49,9 @@ class Optimizer:
         maximize: bool = False,
     ) -> None:
         if not isinstance(space, Space):
-            raise SpaceError(f"space must be a hidim.Space, not {type(space).__name__}: wrap it as Space({{...}})")
+            raise SpaceError(
+                f"space must be a hidim.Space, not {type(space).__name__}: wrap it as Space({{...}})"
+            )
         if len(space) == 0:
             raise SpaceError("the space is empty: give it at least one parameter, as in Space(x=Float(0, 1))")
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -75,7 +77,9 @@ class Optimizer:
         """The complete trial with the best value; the first of equals."""
         complete = self.history.complete
         if not complete:
-            raise TrialError("no trial is complete yet: tell at least one finite value before asking for the best")
+            raise TrialError(
+                "no trial is complete yet: tell at least one finite value before asking for the best"
+            )
         sign = -1.0 if self._task.maximize else 1.0
         return min(complete, key=lambda t: sign * float(t.value or 0.0))
 
@@ -144,12 +148,14 @@ class Optimizer:
         known = self._trials[number]
         if isinstance(trial, Trial) and not serial.same_params(trial.params, known.params):
             raise TrialError(
-                f"trial {number} belongs to another optimizer: its parameters differ from those asked for here; "
+                f"trial {number} belongs to another optimizer: its parameters are not those asked for here; "
                 "use add(params, value) for evaluations from elsewhere"
             )
         if known.state is not TrialState.RUNNING:
             result = known.value if known.state is TrialState.COMPLETE else known.reason
-            raise TrialError(f"trial {number} was told already ({known.state}: {result}); a trial is told once")
+            raise TrialError(
+                f"trial {number} was told already ({known.state}: {result}); a trial is told once"
+            )
         return known
 
     def _finish(self, trial: Trial) -> None:
@@ -184,7 +190,9 @@ class Optimizer:
             )
             optimizer._trials = [serial.read_trial(t, optimizer.space) for t in data["trials"]]
         except (KeyError, TypeError) as error:
-            raise HistoryError(f"the saved history is damaged: {error!r} is missing or of the wrong type") from error
+            raise HistoryError(
+                f"the saved history is damaged: {error!r} is missing or of the wrong type"
+            ) from error
         optimizer._finished = 1 + max((t.rank for t in optimizer._trials if t.rank is not None), default=-1)
         return optimizer
 
@@ -214,4 +222,6 @@ def _as_float(value: float) -> float:
     try:
         return float(value)
     except (TypeError, ValueError) as error:
-        raise TrialError(f"a value must be a number, not {value!r}; use fail(trial) if there is none") from error
+        raise TrialError(
+            f"a value must be a number, not {value!r}; use fail(trial) if there is none"
+        ) from error

@@ -61,7 +61,8 @@ def write_method(method: Method) -> dict[str, Any]:
 
 def read_method(data: Mapping[str, Any]) -> Method:
     default = make_method(data["name"])
-    return _configured(default, data["settings"])
+    method: Method = _configured(default, data["settings"])
+    return method
 
 
 def _configured(default: Any, settings: Mapping[str, Any]) -> Any:

@@ -38,7 +38,8 @@ def averaged(objectives: Sequence[Objective]) -> Objective:
 
         def pullback(g: Array) -> Array:
             shares = g * weights / total
-            return np.sum([part.to_inputs(w) for part, w in zip(parts, shares, strict=True)], axis=0)
+            pulled = [part.to_inputs(w) for part, w in zip(parts, shares, strict=True)]
+            return np.asarray(np.sum(pulled, axis=0))
 
         return Score(top + np.log(total / len(parts)), pullback)
 

@@ -6,6 +6,8 @@ high-level wrappers cost as much as the work. Factors are lower triangular and F
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.linalg import blas, lapack
 
@@ -26,7 +28,7 @@ def cholesky(matrix: Array) -> tuple[Array, float]:
     """
     scale = float(np.mean(np.diagonal(matrix)))
     for rung in JITTER_LADDER:
-        trial = np.array(matrix, order="F")
+        trial = np.array(matrix.T, order="F")  # symmetric, and so a plain copy if it is stored by rows
         trial.flat[:: len(trial) + 1] += rung * scale
         factor, info = lapack.dpotrf(trial, lower=1, clean=1, overwrite_a=1)
         if info == 0 and np.isfinite(factor[-1, -1]):
@@ -53,7 +55,7 @@ def extend(factor: Array, column: Array, diagonal: float, noise: float) -> Array
     grown[n, :n] = row
     # In exact arithmetic at least the noise remains; for a point that nearly repeats an old one, rounding
     # could leave less, or less than nothing.
-    grown[n, n] = np.sqrt(max(diagonal - row @ row, noise))
+    grown[n, n] = math.sqrt(max(diagonal - float(row @ row), noise))
     return grown
 
 
@@ -76,9 +78,9 @@ def solve(factor: Array, right: Array) -> Array:
 def inverse(factor: Array) -> Array:
     """A⁻¹ (n, n), symmetric, from the factor of A."""
     lower, _ = lapack.dpotri(factor, lower=1)
-    full = np.tril(lower)
-    full += np.tril(lower, -1).T
-    return full
+    full = lower + lower.T  # what lies above the diagonal of the factor is zero
+    full.flat[:: len(full) + 1] *= 0.5
+    return np.asarray(full)
 
 
 def half_log_determinant(factor: Array) -> float:
@@ -89,6 +91,6 @@ def half_log_determinant(factor: Array) -> float:
 def squared_distances(left: Array, right: Array) -> Array:
     """‖a_i − b_j‖² for rows of (n, d) and (m, d), as a matrix product: nothing of size n×m×d is made."""
     d2 = left @ (-2.0 * right.T)
-    d2 += np.einsum("ij,ij->i", left, left)[:, None]
-    d2 += np.einsum("ij,ij->i", right, right)[None, :]
+    d2 += np.vecdot(left, left)[:, None]
+    d2 += np.vecdot(right, right)[None, :]
     return np.maximum(d2, 0.0, out=d2)

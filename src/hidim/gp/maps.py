@@ -73,7 +73,7 @@ class Select(Map):
 
 
 def dimension_scaled(dim: int) -> Normal:
-    """Log-normal length-scale prior that grows with √D (Hvarfner et al. 2024): location √2 + ½ ln D, scale √3."""
+    """Length-scales that grow with √D (Hvarfner et al. 2024): log-normal, location √2 + ½ ln D, scale √3."""
     return Normal(math.sqrt(2.0) + 0.5 * math.log(dim), math.sqrt(3.0))
 
 
@@ -90,9 +90,7 @@ class Scale(Map):
         prior = prior or dimension_scaled(dim)
         start = 0.5 * math.log(dim)
         name = "log_lengthscale"
-        self.parameters = (
-            Parameter(name, dim if ard else 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, prior),
-        )
+        self.parameters = (Parameter(name, dim if ard else 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, prior),)
 
     def __call__(self, theta: Array, x: Array) -> Mapped:
         inverse = np.exp(-theta)
@@ -153,7 +151,9 @@ class Linear(Map):
         self.fixed = fixed
         if fixed is None:
             spread = 1.0 / math.sqrt(rows)
-            self.parameters = (Parameter("projection", rows * columns, 0.0, -10.0, 10.0, Normal(0.0, spread)),)
+            self.parameters = (
+                Parameter("projection", rows * columns, 0.0, -10.0, 10.0, Normal(0.0, spread)),
+            )
 
     def __call__(self, theta: Array, x: Array) -> Mapped:
         w = self.fixed if self.fixed is not None else theta.reshape(self.shape)

@@ -22,7 +22,9 @@ from hidim.gp.priors import Normal
 
 def noise_parameter() -> Parameter:
     """log σ² of standardised outcomes: small unless the data say otherwise."""
-    return Parameter("log_noise", 1, math.log(1e-4), math.log(1e-8), math.log(2.0), Normal(math.log(1e-4), 3.0))
+    return Parameter(
+        "log_noise", 1, math.log(1e-4), math.log(1e-8), math.log(2.0), Normal(math.log(1e-4), 3.0)
+    )
 
 
 @dataclass(frozen=True)

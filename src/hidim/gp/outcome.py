@@ -47,7 +47,7 @@ class Identity(Outcome):
 
 @dataclass(frozen=True)
 class YeoJohnson(Outcome):
-    """Yeo–Johnson power transform of standardised outcomes; `power` 1 is the identity, 0 a logarithm above the mean."""
+    """Power transform (Yeo and Johnson 2000) of standardised outcomes; 1 is the identity, 0 a log above the mean."""
 
     power: float
 

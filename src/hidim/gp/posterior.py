@@ -47,7 +47,9 @@ class Posterior:
         factor: the Cholesky factor of K, if it is known already.
     """
 
-    def __init__(self, model: Model, theta: Array, x: Array, y: Array, *, factor: Array | None = None) -> None:
+    def __init__(
+        self, model: Model, theta: Array, x: Array, y: Array, *, factor: Array | None = None
+    ) -> None:
         self.model = model
         self.theta = theta
         self.x = x

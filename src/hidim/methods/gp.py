@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -73,7 +73,9 @@ class GaussianProcess(Method):
         best = seen.x[np.argsort(seen.y, kind="stable")[: self.proposer.incumbents]]
         length = box_length(seen.trials, maximize=task.maximize)
         points = self.proposer.propose(way, objective, task.space, best, length, rng)
-        meta = {"way": way, **({"fit": fitted.meta()} if fitted.number == len(history) else {})}
+        meta: dict[str, Any] = {"way": way}
+        if fitted.number == len(history):
+            meta["fit"] = fitted.meta()
         return unseen(task, history, points, rng, meta)
 
 

@@ -22,6 +22,7 @@ class Seen:
 
     def first_new(self, points: Array) -> Array | None:
         """The first row of `points` (k, D) that has not been seen."""
+        point: Array
         for point, key in zip(points, _keys(points), strict=True):
             if key not in self._keys:
                 return point

@@ -52,12 +52,14 @@ class Proposer:
         max_calls: batched calls of the acquisition function for the refinement.
         few: coordinates moved at the most by the ways "few" and "box".
         incumbents: how many of the best points are perturbed.
+        tolerance: gain of the acquisition score below which a refinement stops.
         forget: factor by which a way's credit decays with every suggestion.
     """
 
     raw: int = 384
     refined: int = 4
     max_calls: int = 40
+    tolerance: float = 1e-5
     few: int = 20
     incumbents: int = 3
     forget: float = 0.95
@@ -75,7 +77,13 @@ class Proposer:
         return WAYS[int(rng.choice(len(WAYS), p=0.1 + 0.7 * share))]
 
     def propose(
-        self, way: str, objective: Objective, space: Space, best: Array, length: float, rng: np.random.Generator
+        self,
+        way: str,
+        objective: Objective,
+        space: Space,
+        best: Array,
+        length: float,
+        rng: np.random.Generator,
     ) -> Array:
         """Points (k, D) in the order of their score, best first, snapped to the space.
 
@@ -91,8 +99,13 @@ class Proposer:
         active = ~np.isnan(points[order])
         free = region.free[order] & active & _smooth(space)
         inputs = blanked(space, points[order])
-        lower, upper = np.where(free, region.lower[order], inputs), np.where(free, region.upper[order], inputs)
-        refined, values, _ = ascend(objective, inputs, lower, upper, max_calls=self.max_calls)
+        lower, upper = (
+            np.where(free, region.lower[order], inputs),
+            np.where(free, region.upper[order], inputs),
+        )
+        refined, values, _ = ascend(
+            objective, inputs, lower, upper, max_calls=self.max_calls, tolerance=self.tolerance
+        )
         ranked = refined[np.argsort(-values, kind="stable")]
         if not np.all(space.columns.kind == Kind.CONTINUOUS):
             ranked = self._stepped(objective, space, space.snap(ranked), rng)
@@ -161,7 +174,7 @@ def _improvements(trials: Sequence[Trial], *, maximize: bool) -> list[bool]:
         return []
     losses = np.array([t.value for t in trials], dtype=np.float64) * (-1.0 if maximize else 1.0)
     before = np.concatenate([[losses[0]], np.minimum.accumulate(losses)[:-1]])
-    return (losses < before).tolist()
+    return [bool(better) for better in losses < before]
 
 
 def _smooth(space: Space) -> Mask:
@@ -186,16 +199,17 @@ def _neighbours(space: Space, point: Array, rng: np.random.Generator, *, most: i
     kind, levels = space.columns.kind, space.columns.levels
     columns = np.flatnonzero((kind != Kind.CONTINUOUS) & ~np.isnan(point) & (levels > 1))
     steps: list[tuple[int, float]] = []
-    for column in columns:
+    for column in columns.tolist():
         size = int(levels[column])
         if kind[column] == Kind.LABEL:
             steps += [(column, (index + 0.5) / size) for index in range(size)]
         else:
-            steps += [(column, point[column] + step / size) for step in (-1.0, 1.0)]
+            steps += [(column, float(point[column]) + step / size) for step in (-1.0, 1.0)]
     if len(steps) > most:
         steps = [steps[i] for i in rng.choice(len(steps), most, replace=False)]
     moved = np.repeat(point[None], len(steps), axis=0)
-    for row, (column, value) in enumerate(steps):
-        moved[row, column] = value
+    if steps:
+        changed, levels_there = zip(*steps, strict=True)
+        moved[np.arange(len(steps)), changed] = levels_there
     snapped = space.snap(np.clip(moved, 0.0, 1.0))
     return snapped[np.any(snapped != point, axis=1)] if len(snapped) else snapped

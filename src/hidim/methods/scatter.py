@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def sobol_point(task: Task, index: int) -> Array:
 
 
 def unseen(
-    task: Task, history: History, points: Array, rng: np.random.Generator, meta: dict[str, object]
+    task: Task, history: History, points: Array, rng: np.random.Generator, meta: dict[str, Any]
 ) -> Suggestion:
     """The first of `points` (k, D) that is no repetition; if all are, another one, and `meta` says so."""
     space = task.space

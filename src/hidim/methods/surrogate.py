@@ -3,7 +3,7 @@
 Hyperparameters are fitted on a schedule, warm-started from the last fit, and remembered in the meta of the
 trial whose suggestion made the fit:
 
-    meta["fit"] = {"n": complete trials used, "cold": n at the last cold start, "thetas": [[…]], "outcome": name}
+    meta["fit"] = {"n": trials used, "cold": n at the last cold start, "thetas": [[…]], "outcome": name}
 
 Between fits the Cholesky factor is extended row by row. The factor of the fit's n trials, extended by single
 rows in the order of finishing, is the definition: whether it comes from the cache or is computed anew after
@@ -70,7 +70,10 @@ class Surrogate:
     def model(self, space: Space) -> Model:
         """Matérn-5/2 on numeric columns times a Hamming kernel on labels, with an amplitude."""
         kind, levels = space.columns.kind, space.columns.levels
-        numeric, labels = np.flatnonzero(kind != Kind.LABEL), np.flatnonzero((kind == Kind.LABEL) & (levels > 1))
+        numeric, labels = (
+            np.flatnonzero(kind != Kind.LABEL),
+            np.flatnonzero((kind == Kind.LABEL) & (levels > 1)),
+        )
         factors: list[Kernel] = []
         if len(numeric):
             scale: Map = self._scale(len(numeric))
@@ -124,9 +127,11 @@ class Surrogate:
     def _extended(
         self, task: Task, model: Model, fitted: Fitted, draw: int, x: Array, losses: Array
     ) -> Posterior:
-        key = ("posterior", draw)
-        number, posterior = task.memo.get(key, (None, None))
-        if number != fitted.number or len(posterior.y) > len(losses):
+        key = f"posterior {draw}"
+        cached: tuple[int, Posterior] | None = task.memo.get(key)
+        if cached is not None and cached[0] == fitted.number:
+            posterior = cached[1]
+        else:
             posterior = Posterior(model, fitted.thetas[draw], x[: fitted.n], losses[: fitted.n])
         known = len(posterior.y)
         posterior = posterior.extended(x[known:], losses[known:]).with_outcomes(losses)
@@ -135,7 +140,7 @@ class Surrogate:
 
 
 def blanked(space: Space, points: Array) -> Array:
-    """Points as the kernel wants them: inactive numbers in the middle of their range, inactive labels negative."""
+    """Points as the kernel wants them: inactive numbers in the middle of the range, inactive labels negative."""
     if not space.is_conditional:
         return points
     return np.where(np.isnan(points), np.where(space.columns.kind == Kind.LABEL, -1.0, 0.5), points)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Mask
 from hidim.optim.base import Maximiser, Objective, Optimum, best_of
 
 
@@ -41,7 +41,13 @@ class CMAES(Maximiser):
         return self._search(objective, lower, upper, rng, best, free)
 
     def _search(
-        self, objective: Objective, lower: Array, upper: Array, rng: np.random.Generator, best: Optimum, free: Array
+        self,
+        objective: Objective,
+        lower: Array,
+        upper: Array,
+        rng: np.random.Generator,
+        best: Optimum,
+        free: Mask,
     ) -> Optimum:
         from cmaes import CMA
 

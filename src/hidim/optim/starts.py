@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from hidim._types import Array, Mask
+from hidim._types import Array, Indices, Mask
 
 #: scipy has Sobol direction numbers for this many dimensions.
 SOBOL_LIMIT = 21_201
@@ -58,9 +58,8 @@ def perturbed(
     return np.clip(points, 0.0, 1.0), moved
 
 
-def coordinate_masks(rng: np.random.Generator, count: int, dim: int, sizes: Array) -> Mask:
-    """(count, dim) masks; row i has `sizes[i]` random coordinates set."""
-    keys = rng.random((count, dim))
-    ranked = np.sort(keys, axis=1)
-    threshold = np.take_along_axis(ranked, (np.asarray(sizes, dtype=np.intp) - 1)[:, None], axis=1)
-    return np.asarray(keys <= threshold)
+def coordinate_masks(rng: np.random.Generator, count: int, dim: int, sizes: Indices) -> Mask:
+    """(count, dim) masks; row i has about `sizes[i]` random coordinates set, and at least one."""
+    masks = rng.random((count, dim)) < (sizes / dim)[:, None]
+    masks[np.arange(count), rng.integers(dim, size=count)] = True
+    return masks

@@ -31,9 +31,7 @@ class Sum(_Pair):
     def gram(self, theta: Array, x: Array) -> Gram:
         first, second = self._split(theta)
         a, b = self.left.gram(first, x), self.right.gram(second, x)
-        return Gram(
-            a.value + b.value, lambda g: np.concatenate([a.to_parameters(g), b.to_parameters(g)])
-        )
+        return Gram(a.value + b.value, lambda g: np.concatenate([a.to_parameters(g), b.to_parameters(g)]))
 
     def against(self, theta: Array, x: Array) -> Against:
         first, second = self._split(theta)

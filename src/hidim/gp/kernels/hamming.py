@@ -19,8 +19,8 @@ from hidim.gp.priors import Normal, Prior
 class Hamming(Kernel):
     """Weighted Hamming distance between label columns, in an exponential.
 
-    A column holds a label as (index + ½)/levels; an inactive label, which is coded by any negative number, is a
-    level of its own.
+    A column holds a label as (index + ½)/levels; any negative number codes an inactive label, which is a level
+    of its own.
 
     Args:
         columns: which columns of X hold labels.
@@ -58,7 +58,9 @@ class Hamming(Kernel):
         def to_parameters(g: Array) -> Array:
             w = g * value
             agreeing = np.einsum("ij,ij->j", hot, w @ hot)
-            return -weights * (w.sum() - np.add.reduceat(agreeing, self.offsets[:-1]))
+            per_column: Array = np.add.reduceat(agreeing, self.offsets[:-1])
+            gradient: Array = -weights * (w.sum() - per_column)
+            return gradient
 
         return Gram(value, to_parameters)
 

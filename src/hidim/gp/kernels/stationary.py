@@ -112,7 +112,7 @@ class Stationary(Kernel):
 
     def against(self, theta: Array, x: Array) -> Against:
         z2 = self.inputs(theta, x).value
-        norms = np.einsum("ij,ij->i", z2, z2)
+        norms = np.vecdot(z2, z2)
         doubled = np.ascontiguousarray(-2.0 * z2.T)
 
         def cross(u: Array) -> Cross:
@@ -120,7 +120,7 @@ class Stationary(Kernel):
             z1 = mapped.value
             d2 = z1 @ doubled
             d2 += norms
-            d2 += np.einsum("ij,ij->i", z1, z1)[:, None]
+            d2 += np.vecdot(z1, z1)[:, None]
             value, slope = self.form(np.maximum(d2, 0.0, out=d2))
 
             def to_inputs(g: Array) -> Array:
