@@ -47,7 +47,7 @@ class Identity(Outcome):
 
 @dataclass(frozen=True)
 class YeoJohnson(Outcome):
-    """Power transform (Yeo and Johnson 2000) of standardised outcomes; 1 is the identity, 0 a log above the mean."""
+    """Power transform (Yeo and Johnson 2000) of standardised outcomes; 1 is the identity, 0 a logarithm."""
 
     power: float
 

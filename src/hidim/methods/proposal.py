@@ -59,7 +59,7 @@ class Proposer:
     raw: int = 384
     refined: int = 4
     max_calls: int = 40
-    tolerance: float = 1e-5
+    tolerance: float = 1e-3
     few: int = 20
     incumbents: int = 3
     forget: float = 0.95

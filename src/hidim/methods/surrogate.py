@@ -140,7 +140,7 @@ class Surrogate:
 
 
 def blanked(space: Space, points: Array) -> Array:
-    """Points as the kernel wants them: inactive numbers in the middle of the range, inactive labels negative."""
+    """Points as the kernel wants them: inactive numbers in mid-range, inactive labels negative."""
     if not space.is_conditional:
         return points
     return np.where(np.isnan(points), np.where(space.columns.kind == Kind.LABEL, -1.0, 0.5), points)

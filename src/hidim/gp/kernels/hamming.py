@@ -19,8 +19,8 @@ from hidim.gp.priors import Normal, Prior
 class Hamming(Kernel):
     """Weighted Hamming distance between label columns, in an exponential.
 
-    A column holds a label as (index + ½)/levels; any negative number codes an inactive label, which is a level
-    of its own.
+    A column holds a label as (index + ½)/levels; any negative number codes an inactive label, a level of
+    its own.
 
     Args:
         columns: which columns of X hold labels.
