@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
 from hidim._types import Array
 from hidim.errors import NumericalError
@@ -29,8 +30,6 @@ def fit(model: Model, x: Array, y: Array, starts: Sequence[Array], *, max_evalua
     If every evaluation fails, the first start is returned with an infinite loss: the caller keeps the
     parameters that it had.
     """
-    from scipy.optimize import minimize
-
     low, high = model.bounds
     best = Fit(np.clip(starts[0], low, high), np.inf, 0)
     count = 0

@@ -1,9 +1,13 @@
 """The default: a Gaussian process that does not have to be told what the function looks like.
 
-    design       the centre, then Sobol points
+    design       the centre, then a Latin hypercube
     surrogate    Matérn-5/2, hierarchical heavy-tailed length-scales, losses transformed as the evidence says
-    acquisition  log expected improvement; pending and failed trials are believed (see below)
+    acquisition  log expected improvement, for some suggestions of at least a margin
     search       three ways of proposing, mixed by their success (methods/proposal.py)
+
+A model that has settled in a local optimum always sees a little more to gain there. A fifth of the
+suggestions therefore count only improvements beyond a tenth of the losses' standard deviation, which
+refining cannot give, and look elsewhere.
 
 Pending trials count as observed at the model's own mean: the variance around them collapses, and the next
 suggestion goes elsewhere. Failed trials count as observed at the worst loss so far.
@@ -23,7 +27,7 @@ from hidim.errors import NumericalError
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.proposal import Proposer, box_length
-from hidim.methods.scatter import design, sobol_point, unseen
+from hidim.methods.scatter import design, unseen
 from hidim.methods.surrogate import Surrogate, blanked
 from hidim.trial import History, TrialState
 
@@ -38,6 +42,8 @@ class GaussianProcess(Method):
         initial: trials of the initial design.
         surrogate: the model and its fitting; its settings give the plain variants of the literature.
         proposer: how points with a high acquisition are found.
+        bold: share of suggestions that count only improvements beyond `margin`.
+        margin: in standard deviations of the transformed losses.
 
     Example:
         >>> GaussianProcess(surrogate=Surrogate(lengthscales="isotropic")).initial
@@ -49,31 +55,33 @@ class GaussianProcess(Method):
     initial: int = 10
     surrogate: Surrogate = field(default_factory=Surrogate)
     proposer: Proposer = field(default_factory=Proposer)
+    bold: float = 0.2
+    margin: float = 0.1
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
         seen = observe(task, history)
         if len(history) < self.initial or len(seen.y) < 2:
-            return design(task, history, rng)
+            return design(task, history, self.initial, rng)
         try:
             return self._model_based(task, history, seen, rng)
         except NumericalError as error:
-            logger.warning("trial %d is a Sobol point, because the model failed: %s", len(history), error)
-            point = sobol_point(task, len(history) - 1)
-            return unseen(task, history, point, rng, {"way": "design", "fallback": str(error)})
+            logger.warning("trial %d is a design point, because the model failed: %s", len(history), error)
+            return design(task, history, self.initial, rng, fallback=str(error))
 
     def _model_based(
         self, task: Task, history: History, seen: Observations, rng: np.random.Generator
     ) -> Suggestion:
         posteriors, fitted = self.surrogate.posteriors(task, history, seen, rng)
-        lowest = float(posteriors[0].y.min())
+        bold = bool(rng.random() < self.bold)
+        target = float(posteriors[0].y.min()) - (self.margin if bold else 0.0)
         believed = [_believing(p, task, history, seen) for p in posteriors]
-        scores = [LogExpectedImprovement(lowest).on(p) for p in believed]
+        scores = [LogExpectedImprovement(target).on(p) for p in believed]
         objective = scores[0] if len(scores) == 1 else averaged(scores)
         way = self.proposer.choose(seen.trials, rng, maximize=task.maximize)
         best = seen.x[np.argsort(seen.y, kind="stable")[: self.proposer.incumbents]]
         length = box_length(seen.trials, maximize=task.maximize)
         points = self.proposer.propose(way, objective, task.space, best, length, rng)
-        meta: dict[str, Any] = {"way": way}
+        meta: dict[str, Any] = {"way": way, "bold": bold}
         if fitted.number == len(history):
             meta["fit"] = fitted.meta()
         return unseen(task, history, points, rng, meta)

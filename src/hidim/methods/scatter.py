@@ -10,7 +10,7 @@ import numpy as np
 from hidim._types import Array
 from hidim.methods.base import Method, Suggestion, Task, observe
 from hidim.methods.novelty import Seen
-from hidim.optim.starts import sobol
+from hidim.optim.starts import latin_hypercube, sobol
 from hidim.trial import History
 
 
@@ -34,11 +34,16 @@ class Sobol(Method):
         return unseen(task, history, sobol_point(task, len(history)), rng, {})
 
 
-def design(task: Task, history: History, rng: np.random.Generator) -> Suggestion:
-    """The next point of an initial design: the centre of the space first, then Sobol points."""
+def design(task: Task, history: History, size: int, rng: np.random.Generator, **meta: str) -> Suggestion:
+    """The next point of an initial design: the centre first, then Latin hypercubes of `size` points."""
     number = len(history)
-    point = np.full((1, task.space.dim), 0.5) if number == 0 else sobol_point(task, number - 1)
-    return unseen(task, history, point, rng, {"way": "design"})
+    if number == 0:
+        point = np.full((1, task.space.dim), 0.5)
+    else:
+        block, index = divmod(number - 1, size)
+        hypercube = latin_hypercube(task.space.dim, size, np.random.default_rng([task.seed, block, size]))
+        point = hypercube[index : index + 1]
+    return unseen(task, history, point, rng, {"way": "design", **meta})
 
 
 def sobol_point(task: Task, index: int) -> Array:

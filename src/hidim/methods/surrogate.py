@@ -110,7 +110,7 @@ class Surrogate:
         warm = model.start if last is None else last.thetas[-1]
         cold = last is None or n >= 1.5 * last.cold
         starts = [warm] if last is None or not cold else [warm, model.start]
-        calls = int(np.clip(15_000 / n, 15, 50))
+        calls = int(np.clip(15_000 / n, 15, 50 if cold else 25))
         name = self.outcome if self.outcome != "auto" else _best_outcome(model, warm, x, y)
         fitted = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls)
         if self.outcome == "auto":

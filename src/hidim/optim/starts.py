@@ -28,6 +28,12 @@ def sobol(dim: int, count: int, seed: int | np.random.Generator, *, skip: int = 
     return np.asarray(drawn[skip : skip + count])
 
 
+def latin_hypercube(dim: int, count: int, rng: np.random.Generator) -> Array:
+    """`count` points (count, dim) of the unit cube; every column visits each of `count` strata once."""
+    strata = rng.permuted(np.tile(np.arange(count), (dim, 1)), axis=1).T
+    return (strata + rng.random((count, dim))) / count
+
+
 def perturbed(
     rng: np.random.Generator,
     centres: Array,

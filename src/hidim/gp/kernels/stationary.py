@@ -59,20 +59,24 @@ class Matern(Form):
             raise ValueError(f"Matern(nu={self.nu!r}): nu must be 0.5, 1.5 or 2.5")
 
     def __call__(self, d2: Array) -> tuple[Array, Array]:
-        r = np.sqrt((2.0 * self.nu) * d2)
-        decay = np.exp(-r)
+        r = (2.0 * self.nu) * d2
+        np.sqrt(r, out=r)
+        decay = -r
+        np.exp(decay, out=decay)
         if self.nu == 0.5:
             # ρ' is infinite at zero, where it only ever multiplies z − z' = 0: zero will do.
             return decay, np.divide(-0.5 * decay, r, out=np.zeros_like(r), where=r > 0.0)
-        slope = decay * (1.0 + r) if self.nu == 2.5 else decay
         if self.nu == 1.5:
-            return decay + decay * r, -1.5 * slope
-        value = r * r
-        value *= decay
-        value *= 1.0 / 3.0
-        value += slope
+            return decay + decay * r, -1.5 * decay
+        # In place: this is the innermost loop of every fit, and memory traffic is its price.
+        slope = 1.0 + r
+        slope *= decay
+        r *= r
+        r *= decay
+        r *= 1.0 / 3.0
+        r += slope
         slope *= -5.0 / 6.0
-        return value, slope
+        return r, slope
 
     def frequencies(self, rng: np.random.Generator, dim: int, count: int) -> Array:
         # The spectral density of a Matérn kernel is a multivariate t with 2ν degrees of freedom.

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hidim.errors import NumericalError
+from hidim.gp import linalg
+
+
+def spd(n: int) -> np.ndarray:
+    root = np.random.default_rng(n).standard_normal((n, n))
+    return root @ root.T + 0.5 * np.eye(n)
+
+
+def test_against_numpy():
+    a, b = spd(6), np.random.default_rng(0).standard_normal((6, 3))
+    factor, jitter = linalg.cholesky(a)
+    assert jitter == 0.0
+    np.testing.assert_allclose(factor, np.linalg.cholesky(a), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(linalg.solve(factor, b[:, 0]), np.linalg.solve(a, b[:, 0]), rtol=1e-10)
+    np.testing.assert_allclose(linalg.solve_lower(factor, b), np.linalg.solve(factor, b), rtol=1e-10)
+    np.testing.assert_allclose(linalg.solve_upper(factor, b), np.linalg.solve(factor.T, b), rtol=1e-10)
+    np.testing.assert_allclose(linalg.inverse(factor), np.linalg.inv(a), rtol=1e-9)
+    np.testing.assert_array_equal(linalg.inverse(factor), linalg.inverse(factor).T)
+    assert linalg.half_log_determinant(factor) == pytest.approx(0.5 * np.linalg.slogdet(a)[1])
+
+
+def test_what_is_factored_stays_as_it_was():
+    a = spd(5)
+    kept = a.copy()
+    linalg.cholesky(a)
+    np.testing.assert_array_equal(a, kept)
+
+
+def test_a_singular_matrix_gets_the_least_jitter_that_helps():
+    a = np.ones((8, 8))
+    factor, jitter = linalg.cholesky(a)
+    assert 0.0 < jitter <= 1e-8
+    np.testing.assert_allclose(factor @ factor.T, a + jitter * np.eye(8), atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.diag([1.0, -1.0]), np.full((3, 3), np.nan)])
+def test_a_matrix_beyond_help_is_an_error_that_says_where_to_look(bad):
+    with pytest.raises(NumericalError, match=r"covariance stays indefinite.*look for NaN"):
+        linalg.cholesky(bad)
+
+
+def test_squared_distances_are_never_negative():
+    x = np.random.default_rng(0).random((20, 4)) + 1e3
+    d2 = linalg.squared_distances(x, x)
+    assert d2.min() >= 0.0
+    y = np.random.default_rng(1).random((7, 4))
+    exact = ((y[:, None] - y) ** 2).sum(axis=2)
+    np.testing.assert_allclose(linalg.squared_distances(y, y), exact, atol=1e-13)

@@ -1,0 +1,95 @@
+"""What is peculiar to the default method: its design, its refits, its fallback."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from hidim import Choice, Float, Int, Optimizer, Space, Vector
+from hidim.errors import NumericalError
+from hidim.methods import GaussianProcess, make_method
+from hidim.methods.proposal import WAYS, Proposer, box_length
+from hidim.methods.surrogate import Surrogate, blanked
+from hidim.trial import Trial
+
+SPACE = Space(w=Vector(3, -1, 1), n=Int(1, 9))
+
+
+def told(method: GaussianProcess, count: int, space: Space = SPACE) -> Optimizer:
+    optimizer = Optimizer(space, method, seed=0)
+    for _ in range(count):
+        trial = optimizer.ask()
+        optimizer.tell(trial, float(np.nansum((space.encode(trial.params) - 0.3) ** 2)))
+    return optimizer
+
+
+def test_the_first_point_is_the_centre():
+    first = Optimizer(SPACE).ask()
+    assert first.params["w"].tolist() == [0.0, 0.0, 0.0]
+    assert first.params["n"] == 5
+
+
+def test_the_design_has_as_many_points_as_it_was_told():
+    history = told(GaussianProcess(initial=4), 8).history
+    assert [t.meta["way"] == "design" for t in history] == [True] * 4 + [False] * 4
+    assert {t.meta["way"] for t in history[4:]} <= set(WAYS)
+
+
+def test_hyperparameters_are_remembered_with_the_trial_that_fitted_them():
+    history = told(GaussianProcess(), 30).history
+    fits = {t.number: t.meta["fit"] for t in history if "fit" in t.meta}
+    assert min(fits) == 10
+    assert all(fit["n"] == number for number, fit in fits.items())
+    assert 2 < len(fits) < 20  # on a schedule, and not with every suggestion
+
+
+def test_a_model_that_fails_is_replaced_by_the_design_and_says_so(caplog):
+    @dataclass(frozen=True)
+    class Broken(Surrogate):
+        def posteriors(self, task, history, seen, rng):
+            raise NumericalError("no factor")
+
+    with caplog.at_level(logging.WARNING, logger="hidim"):
+        history = told(GaussianProcess(initial=3, surrogate=Broken()), 6).history
+    assert [t.meta.get("fallback") for t in history] == [None] * 3 + ["no factor"] * 3
+    assert "no factor" in caplog.text
+    points = SPACE.encode_all([t.params for t in history])
+    assert len(np.unique(points, axis=0)) == 6
+
+
+def test_inactive_columns_are_blanked_for_the_kernel():
+    space = Space(a=Choice("x", y=Space(c=Choice("p", "q"), z=Float(0, 1))))
+    points = blanked(space, space.encode_all([{"a": "x"}, {"a": "y", "c": "q", "z": 0.1}]))
+    np.testing.assert_allclose(points, [[0.25, -1.0, 0.5], [0.75, 0.75, 0.1]])
+
+
+def complete(values, way):
+    return [Trial({}, i, meta={"way": way}).completed(v, i) for i, v in enumerate(values)]
+
+
+def test_the_box_shrinks_without_success_and_grows_with_it():
+    start = box_length([], maximize=False)
+    assert box_length(complete([0.0] * 40, "box"), maximize=False) < start
+    assert box_length(complete(range(0, -40, -1), "box"), maximize=False) > start
+    assert box_length(complete(range(40), "box"), maximize=True) > start
+    assert box_length(complete([0.0] * 40, "few"), maximize=False) == start
+
+
+def test_a_way_that_brings_improvements_is_chosen_more_often_and_no_way_is_given_up():
+    proposer, rng = Proposer(), np.random.default_rng(0)
+    trials = complete(range(0, -30, -1), WAYS[1])
+    drawn = [proposer.choose(trials, rng, maximize=False) for _ in range(600)]
+    counts = [drawn.count(way) for way in WAYS]
+    assert counts[1] == max(counts)
+    assert min(counts) > 0
+    even = [proposer.choose([], rng, maximize=False) for _ in range(600)]
+    # Three equal shares: 200 each with a standard deviation of 11.5.
+    assert all(abs(even.count(way) - 200) < 60 for way in WAYS)
+
+
+@pytest.mark.parametrize("name", ["gp", "auto"])
+def test_the_default_is_the_gaussian_process(name):
+    assert make_method(name) == GaussianProcess()

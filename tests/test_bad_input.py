@@ -1,0 +1,266 @@
+"""Bad input: a HidimError that names the thing and the mend, and a history that stays as it was."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from hidim import Choice, Float, HidimError, Int, Optimizer, Space, Vector
+from hidim.errors import HistoryError, MethodError, ParameterError, SpaceError, TrialError
+from hidim.methods import GaussianProcess, Random
+from hidim.methods.surrogate import Surrogate
+
+SPACE = Space(x=Float(0, 1), n=Int(1, 8), w=Vector(2), model=Choice("none", svm=Space(C=Float(0.1, 1))))
+GOOD = {"x": 0.5, "n": 2, "w": [0.1, 0.2], "model": "none"}
+
+BUILD = {
+    "contradictory bounds": (lambda: Float(2, 1), SpaceError, "low must be less than high"),
+    "empty bounds": (lambda: Float(1, 1), SpaceError, "empty"),
+    "contradictory integers": (lambda: Int(5, 2), SpaceError, "swap the bounds"),
+    "log bounds of zero": (lambda: Float(0, 1, log=True), SpaceError, "raise low or drop log=True"),
+    "negative log bounds": (lambda: Int(-3, 9, log=True), SpaceError, "raise low or drop log=True"),
+    "bounds of a wrong type": (lambda: Float("0", 1), SpaceError, "low must be a number, not '0'"),
+    "no labels": (lambda: Choice(), SpaceError, "give at least one label"),
+    "space of a wrong type": (
+        lambda: Optimizer({"x": Float(0, 1)}),
+        SpaceError,
+        r"wrap it as Space\(\{...\}\)",
+    ),
+    "empty space": (lambda: Optimizer(Space()), SpaceError, "empty: give it at least one parameter"),
+    "misspelt method": (lambda: Optimizer(SPACE, "sobl"), MethodError, "'sobl': did you mean 'sobol'"),
+    "unknown method": (lambda: Optimizer(SPACE, "zzz"), MethodError, "'zzz': choose one of .*gp.*random"),
+    "method of a wrong type": (lambda: Optimizer(SPACE, 3), MethodError, "unknown method 3: choose one of"),
+    "a class for a method": (lambda: Optimizer(SPACE, Random), MethodError, "choose one of"),
+    "unhashable method": (lambda: Optimizer(SPACE, ["gp"]), MethodError, r"unknown method \['gp'\]"),
+    "negative seed": (
+        lambda: Optimizer(SPACE, seed=-1),
+        MethodError,
+        "seed must be an integer of at least 0, not -1",
+    ),
+    "fractional seed": (lambda: Optimizer(SPACE, seed=0.5), MethodError, "seed must be an integer"),
+    "seed of None": (lambda: Optimizer(SPACE, seed=None), MethodError, "seed must be an integer"),
+    "budget of zero": (
+        lambda: Optimizer(SPACE, budget=0),
+        MethodError,
+        "budget must be a positive integer or None",
+    ),
+    "budget of a wrong type": (
+        lambda: Optimizer(SPACE, budget="9"),
+        MethodError,
+        "budget must be .* not '9'",
+    ),
+    "design of no points": (lambda: GaussianProcess(initial=0), MethodError, "initial"),
+    "unknown outcome": (
+        lambda: GaussianProcess(surrogate=Surrogate(outcome="logg")),
+        MethodError,
+        "'logg'",
+    ),
+    "unknown length-scales": (
+        lambda: GaussianProcess(surrogate=Surrogate(lengthscales="iso")),
+        MethodError,
+        "'iso'",
+    ),
+    "unknown inference": (
+        lambda: GaussianProcess(surrogate=Surrogate(inference="mcmc")),
+        MethodError,
+        "'mcmc'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BUILD)
+def test_refused_when_built(case):
+    build, error, message = BUILD[case]
+    assert issubclass(error, HidimError)
+    with pytest.raises(error, match=message):
+        build()
+
+
+def with_(**changes):
+    return {k: v for k, v in (GOOD | changes).items() if v is not ...}
+
+
+USE = {
+    "ask(0)": (lambda o: o.ask(0), TrialError, r"ask\(n\) wants a positive integer, not 0"),
+    "ask(-2)": (lambda o: o.ask(-2), TrialError, "not -2"),
+    "ask(1.5)": (lambda o: o.ask(1.5), TrialError, "not 1.5"),
+    "ask(True)": (lambda o: o.ask(True), TrialError, "not True"),
+    "unknown parameter": (
+        lambda o: o.add(with_(nn=3), 1.0),
+        ParameterError,
+        "'nn' is unknown; did you mean 'n'",
+    ),
+    "missing parameter": (
+        lambda o: o.add(with_(x=...), 1.0),
+        ParameterError,
+        "'x' is missing; give a number",
+    ),
+    "inactive parameter": (
+        lambda o: o.add(with_(C=0.5), 1.0),
+        ParameterError,
+        "'C' = 0.5 is inactive.*set model='svm'",
+    ),
+    "missing branch": (
+        lambda o: o.add(with_(model="svm"), 1.0),
+        ParameterError,
+        "'C' is missing.*model='svm'",
+    ),
+    "out of bounds": (
+        lambda o: o.add(with_(x=1.5), 1.0),
+        ParameterError,
+        "'x' = 1.5 is above its upper bound 1",
+    ),
+    "wrong label": (lambda o: o.add(with_(model="tree"), 1.0), ParameterError, "give one of 'none', 'svm'"),
+    "wrong shape": (
+        lambda o: o.add(with_(w=[1.0]), 1.0),
+        ParameterError,
+        r"'w'.*shape \(1,\) instead of \(2,\)",
+    ),
+    "params of a wrong type": (lambda o: o.add([0.5], 1.0), ParameterError, "dict from name to value"),
+    "added without a value": (lambda o: o.add(GOOD, None), TrialError, "value must be a number, not None"),
+    "added as text": (lambda o: o.add(GOOD, "good"), TrialError, "value must be a number, not 'good'"),
+    "told twice": (lambda o: o.tell(0, 2.0), TrialError, "trial 0 was told already .*1.5.*told once"),
+    "told after failing": (
+        lambda o: o.tell(1, 2.0),
+        TrialError,
+        "trial 1 was told already .*failed: crashed",
+    ),
+    "failed twice": (lambda o: o.fail(1), TrialError, "trial 1 was told already"),
+    "unknown number": (
+        lambda o: o.tell(99, 2.0),
+        TrialError,
+        r"trial 99 was not asked for.*use add\(params, value\)",
+    ),
+    "negative number": (lambda o: o.tell(-1, 2.0), TrialError, "trial -1 was not asked for"),
+    "no trial": (lambda o: o.tell("2", 2.0), TrialError, "wants a trial or its number, not '2'"),
+    "a truth value for a trial": (lambda o: o.tell(True, 2.0), TrialError, "wants a trial or its number"),
+    "another optimizer's trial": (
+        lambda o: o.tell(Optimizer(SPACE, "random", seed=8).ask(3)[2], 2.0),
+        TrialError,
+        r"trial 2 belongs to another optimizer.*use add\(params, value\)",
+    ),
+    "no value": (lambda o: o.tell(2, None), TrialError, r"not None; use fail\(trial\)"),
+    "text": (lambda o: o.tell(2, "good"), TrialError, "value must be a number, not 'good'"),
+    "a number as text": (lambda o: o.tell(2, "0.5"), TrialError, "value must be a number, not '0.5'"),
+    "a truth value": (lambda o: o.tell(2, True), TrialError, "value must be a number, not True"),
+    "numpy's truth value": (lambda o: o.tell(2, np.True_), TrialError, "value must be a number"),
+    "complex": (lambda o: o.tell(2, 1j), TrialError, "value must be a number, not 1j"),
+    "an array": (lambda o: o.tell(2, np.array([1.0, 2.0])), TrialError, "value must be a number"),
+    "a list": (lambda o: o.tell(2, [1.0]), TrialError, r"value must be a number, not \[1.0\]"),
+}
+
+
+@pytest.fixture
+def optimizer() -> Optimizer:
+    """One trial complete, one failed, one running."""
+    made = Optimizer(SPACE, "random", seed=0)
+    made.ask(3)
+    made.tell(0, 1.5)
+    made.fail(1, "crashed")
+    return made
+
+
+@pytest.mark.parametrize("case", USE)
+def test_refused_in_use_and_nothing_is_lost(case, optimizer):
+    use, error, message = USE[case]
+    before = copy.deepcopy(optimizer.to_dict())
+    with pytest.raises(error, match=message) as caught:
+        use(optimizer)
+    assert isinstance(caught.value, HidimError)
+    assert optimizer.to_dict() == before
+    optimizer.tell(2, 2.0)
+    assert [t.value for t in optimizer.history] == [1.5, None, 2.0]
+    assert optimizer.ask().number == 3
+
+
+def test_an_integer_beyond_all_floats_is_infinite_and_so_a_failed_trial_or_refused(optimizer):
+    try:
+        optimizer.tell(2, 10**400)
+    except HidimError:
+        assert optimizer.history[2].state == "running"
+    else:
+        assert optimizer.history[2].state == "failed"
+
+
+def saved() -> dict:
+    made = Optimizer(SPACE, "gp", seed=0)
+    made.ask(3)
+    made.tell(0, 1.5)
+    made.fail(1, "crashed")
+    return json.loads(json.dumps(made.to_dict()))
+
+
+def damage(*path, value=...):
+    """The saved data with one entry replaced, or removed."""
+
+    def apply():
+        data = saved()
+        inner = data
+        for key in path[:-1]:
+            inner = inner[key]
+        if value is ...:
+            del inner[path[-1]]
+        else:
+            inner[path[-1]] = value
+        return data
+
+    return apply
+
+
+DAMAGED = {
+    "a list": (list, "not a saved history"),
+    "a number": (lambda: 3, "not a saved history"),
+    "foreign": (lambda: {"hello": 1}, "not a saved history: it has no 'format'"),
+    "newer": (damage("format", value=99), "format 99.*upgrade hidim"),
+    "format of a wrong type": (damage("format", value="1"), "format"),
+    "format of zero": (damage("format", value=0), "format"),
+    "no space": (damage("space"), "space"),
+    "no method": (damage("method"), "method"),
+    "no trials": (damage("trials"), "trials"),
+    "no seed": (damage("seed"), "seed"),
+    "space of a wrong type": (damage("space", value=3), None),
+    "unknown method": (damage("method", "name", value="zzz"), "zzz"),
+    "method of a wrong type": (damage("method", value="gp"), None),
+    "unknown setting": (damage("method", "settings", "zzz", value=3), "zzz.*does not know"),
+    "unknown inner setting": (damage("method", "settings", "surrogate", "zzz", value=3), "zzz"),
+    "inner settings of a wrong type": (damage("method", "settings", "surrogate", value=3), "surrogate"),
+    "seed of a wrong type": (damage("seed", value="a"), "seed"),
+    "budget of a wrong type": (damage("budget", value=-3), "budget"),
+    "trials of a wrong type": (damage("trials", value=3), None),
+    "a trial of a wrong type": (damage("trials", 0, value=3), None),
+    "unknown state": (damage("trials", 0, "state", value="done"), "unknown state 'done'"),
+    "trial without params": (damage("trials", 0, "params"), "params"),
+    "trial of another space": (damage("trials", 0, "params", "y", value=3), "'y' is unknown"),
+    "trial out of bounds": (damage("trials", 0, "params", "x", value=7), "'x' = 7 is above"),
+    "complete without a value": (damage("trials", 0, "value", value=None), "trial 0"),
+    "value of a wrong type": (damage("trials", 0, "value", value="low"), "trial 0"),
+    "complete without a rank": (damage("trials", 0, "rank", value=None), "trial 0"),
+    "two trials of one number": (damage("trials", 1, "number", value=0), "number"),
+    "meta of a wrong type": (damage("trials", 0, "meta", value=3), "trial 0"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_damaged_history_is_refused(case, tmp_path):
+    make, message = DAMAGED[case]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(make()))
+    with pytest.raises(HidimError, match=message):
+        Optimizer.load(path)
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"not json", b"\xff\xfe\x00", json.dumps(saved()).encode()[:-40]]
+)
+def test_a_file_that_is_not_json_is_named(text, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_bytes(text)
+    with pytest.raises(HistoryError, match=r"run\.json is not a saved history"):
+        Optimizer.load(path)
+
+
+def test_the_undamaged_history_is_read():
+    assert len(Optimizer.from_dict(saved()).history) == 3

@@ -1,0 +1,115 @@
+"""Histories as JSON: what is written comes back the same."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hidim import Float, Optimizer, Space, Trial, TrialState, Vector, serial
+from hidim.methods import METHODS, GaussianProcess
+from hidim.methods.surrogate import Surrogate
+from strategies import configurations, quick, spaces
+
+METAS = st.dictionaries(
+    st.text(max_size=5), st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+)
+
+
+@quick
+@given(st.data())
+def test_trials_come_back_bit_for_bit(data):
+    space = data.draw(spaces())
+    params = space.validate(data.draw(configurations(space)))
+    trial = Trial(params, data.draw(st.integers(0, 999)), meta=data.draw(METAS))
+    match data.draw(st.sampled_from(TrialState)):
+        case TrialState.COMPLETE:
+            trial = trial.completed(data.draw(st.floats(allow_nan=False, allow_infinity=False)), 3)
+        case TrialState.FAILED:
+            trial = trial.failed(data.draw(st.text()), 4)
+    back = serial.read_trial(json.loads(json.dumps(serial.write_trial(trial), allow_nan=False)), space)
+    assert serial.same_params(back.params, trial.params)
+    assert {k: type(v) for k, v in back.params.items()} == {k: type(v) for k, v in trial.params.items()}
+    assert (back.number, back.value, back.state, back.meta, back.reason, back.rank) == (
+        trial.number,
+        trial.value,
+        trial.state,
+        trial.meta,
+        trial.reason,
+        trial.rank,
+    )
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        *(make() for make in METHODS.values()),
+        GaussianProcess(initial=3, surrogate=Surrogate(lengthscales="ard", outcome="identity", growth=0.3)),
+    ],
+    ids=repr,
+)
+def test_methods_come_back_with_their_settings(method):
+    assert serial.read_method(json.loads(json.dumps(serial.write_method(method)))) == method
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ({"x": 1.0}, {"x": 1.0}, True),
+        ({"x": 1.0}, {"x": 1.5}, False),
+        ({"x": 1.0}, {"y": 1.0}, False),
+        ({"x": 1.0}, {"x": 1.0, "y": 1.0}, False),
+        ({"w": np.zeros(2)}, {"w": np.zeros(2)}, True),
+        ({"w": np.zeros(2)}, {"w": np.ones(2)}, False),
+        ({"w": np.zeros(2)}, {"w": np.zeros(3)}, False),
+        ({"c": None}, {"c": None}, True),
+        ({"c": "a"}, {"c": None}, False),
+    ],
+)
+def test_params_are_compared_by_value(left, right, same):
+    assert serial.same_params(left, right) is same
+
+
+def filled() -> Optimizer:
+    optimizer = Optimizer(Space(w=Vector(3), x=Float(1e-3, 1, log=True)), seed=5, budget=40, maximize=True)
+    for number in range(12):
+        trial = optimizer.ask()
+        if number == 4:
+            optimizer.fail(trial, "crashed")
+        elif number != 7:
+            optimizer.tell(trial, float(np.sum(trial.params["w"])))
+    return optimizer
+
+
+def test_an_optimizer_comes_back_whole(tmp_path):
+    optimizer = filled()
+    optimizer.save(tmp_path / "run.json")
+    loaded = Optimizer.load(str(tmp_path / "run.json"))
+    assert loaded.to_dict() == optimizer.to_dict()
+    assert loaded.space == optimizer.space
+    assert loaded.method == optimizer.method
+    assert repr(loaded) == repr(optimizer)
+    assert loaded.best.value == optimizer.best.value
+    assert serial.same_params(loaded.ask().params, optimizer.ask().params)
+
+
+def test_the_file_is_strict_json_and_replaced_in_one_step(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text("old")
+    filled().save(path)
+    data = json.loads(path.read_text(), parse_constant=lambda c: pytest.fail(f"{c} is not JSON"))
+    assert data["format"] == serial.FORMAT
+    assert len(data["trials"]) == 12
+    assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_loaded_optimizer_goes_on_where_it_stopped(tmp_path):
+    optimizer = filled()
+    optimizer.save(tmp_path / "run.json")
+    loaded = Optimizer.load(tmp_path / "run.json")
+    loaded.tell(optimizer.history[7], 1.0)  # pending when it was saved
+    assert loaded.history[7].rank == 11
+    assert loaded.ask().number == 12

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from hidim import History, Trial, TrialState
+
+
+def trial(number: int, **changes) -> Trial:
+    return dataclasses.replace(Trial({"x": float(number)}, number), **changes)
+
+
+def test_a_trial_starts_running_without_a_value():
+    fresh = Trial({"x": 1.0}, 0)
+    assert fresh.state is TrialState.RUNNING
+    assert (fresh.value, fresh.rank, fresh.reason, fresh.meta) == (None, None, None, {})
+
+
+def test_finishing_makes_a_new_trial():
+    fresh = trial(3, meta={"way": "design"})
+    done, lost = fresh.completed(2.5, rank=1), fresh.failed("crashed", rank=2)
+    assert (done.state, done.value, done.rank, done.meta) == (TrialState.COMPLETE, 2.5, 1, {"way": "design"})
+    assert (lost.state, lost.value, lost.rank, lost.reason) == (TrialState.FAILED, None, 2, "crashed")
+    assert fresh.state is TrialState.RUNNING
+
+
+def test_a_trial_is_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        trial(0).value = 3.0
+
+
+def test_trials_with_arrays_can_be_compared():
+    one, same, other = (Trial({"w": np.array(w)}, 0) for w in ([1.0, 2.0], [1.0, 2.0], [1.0, 3.0]))
+    assert one == same
+    assert one != other
+
+
+def test_states_read_like_words():
+    assert [str(state) for state in TrialState] == ["running", "complete", "failed"]
+
+
+@pytest.fixture
+def history() -> History:
+    return History(
+        [
+            trial(0).completed(5.0, rank=2),
+            trial(1).failed("no", rank=0),
+            trial(2),
+            trial(3).completed(4.0, rank=1),
+            trial(4),
+        ]
+    )
+
+
+def test_a_history_is_a_sequence_in_the_order_of_asking(history):
+    assert len(history) == 5
+    assert [t.number for t in history] == [0, 1, 2, 3, 4]
+    assert history[-1].number == 4
+    assert isinstance(history[1:3], History)
+    assert [t.number for t in history[1:3]] == [1, 2]
+    assert history[3] in history
+
+
+def test_finished_and_complete_are_in_the_order_of_finishing(history):
+    assert [t.number for t in history.finished] == [1, 3, 0]
+    assert [t.number for t in history.complete] == [3, 0]
+    assert [t.number for t in history.running] == [2, 4]
+
+
+def test_a_history_keeps_its_own_copy_of_the_list():
+    trials = [trial(0)]
+    history = History(trials)
+    trials.append(trial(1))
+    assert len(history) == 1
+
+
+def test_repr_counts_states(history):
+    assert repr(history) == "History(2 running, 2 complete, 1 failed)"
+    assert repr(History()) == "History(empty)"
