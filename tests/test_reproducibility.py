@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hidim import Optimizer, Space, Vector
-from hidim.serial import same_params
+from hidim.trial import same_params
 from registered import DISTINCT
 from space.corpus import CORPUS
 

@@ -31,7 +31,7 @@ def test_trials_come_back_bit_for_bit(data):
         case TrialState.FAILED:
             trial = trial.failed(data.draw(st.text()), 4)
     back = serial.read_trial(json.loads(json.dumps(serial.write_trial(trial), allow_nan=False)), space)
-    assert serial.same_params(back.params, trial.params)
+    assert same_params(back.params, trial.params)
     assert {k: type(v) for k, v in back.params.items()} == {k: type(v) for k, v in trial.params.items()}
     assert (back.number, back.value, back.state, back.meta, back.reason, back.rank) == (
         trial.number,
@@ -70,7 +70,7 @@ def test_methods_come_back_with_their_settings(method):
     ],
 )
 def test_params_are_compared_by_value(left, right, same):
-    assert serial.same_params(left, right) is same
+    assert same_params(left, right) is same
 
 
 def filled() -> Optimizer:
@@ -93,7 +93,7 @@ def test_an_optimizer_comes_back_whole(tmp_path):
     assert loaded.method == optimizer.method
     assert repr(loaded) == repr(optimizer)
     assert loaded.best.value == optimizer.best.value
-    assert serial.same_params(loaded.ask().params, optimizer.ask().params)
+    assert same_params(loaded.ask().params, optimizer.ask().params)
 
 
 def test_the_file_is_strict_json_and_replaced_in_one_step(tmp_path):

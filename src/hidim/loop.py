@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from hidim._types import Params
 from hidim.errors import HidimError
@@ -36,7 +35,8 @@ def minimize(
 ) -> Result:
     """Evaluate `objective` at `n_trials` configurations, one after another, and give the best.
 
-    An objective that raises or returns NaN makes a failed trial, with the reason kept; the run goes on.
+    An objective that raises, or returns NaN or no number, makes a failed trial, with the reason kept; the
+    run goes on.
 
     Args:
         objective: takes a configuration (a dict) and returns a number.
@@ -58,11 +58,9 @@ def minimize(
     for _ in range(n_trials):
         trial = optimizer.ask()
         try:
-            value: Any = objective(trial.params)
-        except Exception as error:
-            optimizer.fail(trial, f"{type(error).__name__}: {error}")
-        else:
-            optimizer.tell(trial, value)
+            optimizer.tell(trial.number, objective(trial.params))
+        except Exception as error:  # of the objective, or a value that is no number
+            optimizer.fail(trial.number, f"{type(error).__name__}: {error}")
     history = optimizer.history
     if not history.complete:
         reasons = sorted({str(t.reason) for t in history})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -16,7 +18,7 @@ from hidim._threads import single_threaded
 from hidim.errors import HistoryError, MethodError, SpaceError, TrialError
 from hidim.methods import Method, Task, make_method
 from hidim.space import Space
-from hidim.trial import History, Trial, TrialState
+from hidim.trial import History, Trial, TrialState, same_params
 
 
 class Optimizer:
@@ -54,12 +56,15 @@ class Optimizer:
             )
         if len(space) == 0:
             raise SpaceError("the space is empty: give it at least one parameter, as in Space(x=Float(0, 1))")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        if not _is_whole(seed) or seed < 0:
             raise MethodError(f"seed must be an integer of at least 0, not {seed!r}")
-        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
+        if budget is not None and (not _is_whole(budget) or budget < 1):
             raise MethodError(f"budget must be a positive integer or None, not {budget!r}")
+        if not isinstance(maximize, bool):
+            raise MethodError(f"maximize must be True or False, not {maximize!r}")
         self.method = make_method(method)
-        self._task = Task(space, maximize=bool(maximize), seed=int(seed), budget=budget)
+        planned = None if budget is None else int(budget)
+        self._task = Task(space, maximize=maximize, seed=int(seed), budget=planned)
         self._trials: list[Trial] = []
         self._finished = 0
 
@@ -96,7 +101,7 @@ class Optimizer:
         """
         if n is None:
             return self._ask()
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        if not _is_whole(n) or n < 1:
             raise TrialError(f"ask(n) wants a positive integer, not {n!r}")
         return [self._ask() for _ in range(n)]
 
@@ -106,7 +111,8 @@ class Optimizer:
         suggestion = self.method.suggest(self._task, self.history, self._task.rng(number))
         trial = Trial(self.space.validate(suggestion.params), number, meta=suggestion.meta)
         self._trials.append(trial)
-        return trial
+        # A copy: an objective may take its params apart, and the history must not notice.
+        return replace(trial, params=copy.deepcopy(trial.params))
 
     # -- tell ----------------------------------------------------------------------------------------------
 
@@ -138,7 +144,7 @@ class Optimizer:
 
     def _running(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+        if not _is_whole(number):
             raise TrialError(f"tell wants a trial or its number, not {trial!r}")
         if not 0 <= number < len(self._trials):
             raise TrialError(
@@ -146,7 +152,7 @@ class Optimizer:
                 "use add(params, value) for evaluations from elsewhere"
             )
         known = self._trials[number]
-        if isinstance(trial, Trial) and not serial.same_params(trial.params, known.params):
+        if isinstance(trial, Trial) and not same_params(trial.params, known.params):
             raise TrialError(
                 f"trial {number} belongs to another optimizer: its parameters are not those asked for here; "
                 "use add(params, value) for evaluations from elsewhere"
@@ -189,6 +195,7 @@ class Optimizer:
                 maximize=data["maximize"],
             )
             optimizer._trials = [serial.read_trial(t, optimizer.space) for t in data["trials"]]
+            serial.check_trials(optimizer._trials)
         except (KeyError, TypeError) as error:
             raise HistoryError(
                 f"the saved history is damaged: {error!r} is missing or of the wrong type"
@@ -216,11 +223,17 @@ class Optimizer:
         return f"Optimizer(method={self.method.name!r}, seed={self._task.seed}, {self.history})"
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def _as_float(value: float) -> float:
-    if isinstance(value, bool):
-        raise TrialError(f"a value must be a number, not {value!r}")
+    if isinstance(value, bool | np.bool_ | str | bytes):
+        raise TrialError(f"a value must be a number, not {value!r}; use fail(trial) if there is none")
     try:
         return float(value)
+    except OverflowError:  # an integer beyond all floats
+        return math.inf
     except (TypeError, ValueError) as error:
         raise TrialError(
             f"a value must be a number, not {value!r}; use fail(trial) if there is none"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from hidim._types import Params
 from hidim.errors import HistoryError
 from hidim.methods import METHODS, Method, make_method
 from hidim.space import Space
@@ -21,7 +21,7 @@ def check_format(data: Any) -> None:
     found = data.get("format") if isinstance(data, Mapping) else None
     if found is None:
         raise HistoryError("this is not a saved history: it has no 'format'")
-    if not isinstance(found, int) or found > FORMAT:
+    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= FORMAT:
         raise HistoryError(f"the history has format {found}, this hidim reads up to {FORMAT}: upgrade hidim")
 
 
@@ -54,6 +54,25 @@ def read_trial(data: Mapping[str, Any], space: Space) -> Trial:
     )
 
 
+def check_trials(trials: list[Trial]) -> None:
+    """Refuse trials that no optimizer can have written."""
+    for position, trial in enumerate(trials):
+        if trial.number != position:
+            raise HistoryError(
+                f"the saved history is damaged: trial {position} has the number {trial.number!r}"
+            )
+        complete, running = trial.state is TrialState.COMPLETE, trial.state is TrialState.RUNNING
+        value = trial.value
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        sound = number if complete else value is None
+        ranked = trial.rank is None if running else isinstance(trial.rank, int)
+        if not (sound and ranked and isinstance(trial.meta, dict)):
+            raise HistoryError(
+                f"the saved history is damaged: trial {position} ({trial.state}) has the value {value!r}, "
+                f"the rank {trial.rank!r} and the meta {trial.meta!r}"
+            )
+
+
 def write_method(method: Method) -> dict[str, Any]:
     """The method's name and its settings; settings that are dataclasses become dicts."""
     return {"name": method.name, "settings": dataclasses.asdict(method)}  # type: ignore[call-overload]
@@ -76,10 +95,9 @@ def _configured(default: Any, settings: Mapping[str, Any]) -> Any:
     for name, value in settings.items():
         inner = getattr(default, name)
         nested = dataclasses.is_dataclass(inner) and isinstance(value, Mapping)
+        if dataclasses.is_dataclass(inner) and not nested:
+            raise HistoryError(
+                f"the saved history is damaged: the setting {name!r} is {value!r}, not a table of settings"
+            )
         values[name] = _configured(inner, value) if nested else value
     return dataclasses.replace(default, **values)
-
-
-def same_params(left: Params, right: Params) -> bool:
-    """Equality that also works for arrays."""
-    return left.keys() == right.keys() and all(np.array_equal(left[k], right[k]) for k in left)

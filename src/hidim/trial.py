@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, overload
+
+import numpy as np
 
 from hidim._types import Params
 
@@ -16,7 +18,7 @@ class TrialState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """One evaluation of the objective, asked for or already finished.
 
@@ -38,11 +40,25 @@ class Trial:
     reason: str | None = None
     rank: int | None = None
 
+    def __eq__(self, other: object) -> bool:
+        # The generated one would ask arrays for their truth value.
+        if not isinstance(other, Trial):
+            return NotImplemented
+        rest = [f.name for f in fields(self) if f.name != "params"]
+        return same_params(self.params, other.params) and all(
+            getattr(self, name) == getattr(other, name) for name in rest
+        )
+
     def completed(self, value: float, rank: int) -> Trial:
         return replace(self, value=value, state=TrialState.COMPLETE, rank=rank)
 
     def failed(self, reason: str, rank: int) -> Trial:
         return replace(self, state=TrialState.FAILED, reason=reason, rank=rank)
+
+
+def same_params(left: Params, right: Params) -> bool:
+    """Equality of configurations that may hold arrays."""
+    return left.keys() == right.keys() and all(np.array_equal(left[k], right[k]) for k in left)
 
 
 class History(Sequence[Trial]):

@@ -54,6 +54,6 @@ def fit(model: Model, x: Array, y: Array, starts: Sequence[Array], *, max_evalua
             jac=True,
             method="L-BFGS-B",
             bounds=np.column_stack([low, high]),
-            options={"maxfun": max_evaluations, "maxiter": max_evaluations, "ftol": 1e-6, "gtol": 1e-3},
+            options={"maxfun": max_evaluations, "maxiter": max_evaluations, "ftol": 1e-9, "gtol": 1e-3},
         )
     return Fit(np.clip(np.round(best.theta, DECIMALS), low, high), best.loss, count)

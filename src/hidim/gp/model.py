@@ -71,7 +71,7 @@ class Model:
         """
         n = len(y)
         gram = self.kernel.gram(theta[:-1], x)
-        covariance = gram.value
+        covariance = gram.value.copy()  # the pullback may still need the value
         noise = math.exp(theta[-1])
         covariance.flat[:: n + 1] += noise
         factor, _ = linalg.cholesky(covariance)

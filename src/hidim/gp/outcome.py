@@ -30,13 +30,19 @@ class Outcome(ABC):
 
     def __call__(self, y: Array) -> Array:
         """t(y), standardised."""
-        return standardised(self.raw(y)[0])
+        return standardised(self.raw(scaled(y))[0])
 
 
 def standardised(t: Array) -> Array:
+    t = scaled(t)
     spread = float(np.std(t))
-    centred = t - np.mean(t)
-    return centred / spread if spread > 0.0 and np.isfinite(spread) else np.zeros_like(t)
+    return (t - np.mean(t)) / spread if spread > 1e-14 else np.zeros_like(t)
+
+
+def scaled(t: Array) -> Array:
+    """t times a power of two that brings its largest entry near 1: squares neither overflow nor vanish."""
+    largest = float(np.max(np.abs(t), initial=0.0))
+    return np.ldexp(t, -int(np.frexp(largest)[1]))
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,7 @@ OUTCOMES: dict[str, Outcome] = {
 def evidence(factor: Array, y: Array) -> dict[str, float]:
     """log p(y) under every transform, up to a common constant, given the factor of K / amplitude."""
     n = len(y)
+    y = scaled(y)
     raw = [outcome.raw(y) for outcome in OUTCOMES.values()]
     t = np.column_stack([values for values, _ in raw])
     jacobian = np.array([logs.sum() for _, logs in raw])

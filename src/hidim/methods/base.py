@@ -92,11 +92,11 @@ def observe(task: Task, history: History) -> Observations:
 
 
 def _encoded(task: Task, trials: list[Trial]) -> Array:
-    rows: dict[int, Array] = task.memo.setdefault("rows", {})
-    missing = [t for t in trials if t.number not in rows]
+    rows: dict[int, tuple[Params, Array]] = task.memo.setdefault("rows", {})
+    missing = [t for t in trials if t.number not in rows or rows[t.number][0] is not t.params]
     if missing:
         fresh = task.space.encode_all([t.params for t in missing])
-        rows.update(zip([t.number for t in missing], fresh, strict=True))
+        rows.update({t.number: (t.params, row) for t, row in zip(missing, fresh, strict=True)})
     if not trials:
         return np.empty((0, task.space.dim))
-    return np.stack([rows[t.number] for t in trials])
+    return np.stack([rows[t.number][1] for t in trials])

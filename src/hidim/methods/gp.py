@@ -23,7 +23,7 @@ import numpy as np
 
 from hidim._types import Array
 from hidim.acquisition import LogExpectedImprovement, averaged
-from hidim.errors import NumericalError
+from hidim.errors import MethodError, NumericalError
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.proposal import Proposer, box_length
@@ -58,6 +58,10 @@ class GaussianProcess(Method):
     bold: float = 0.2
     margin: float = 0.1
 
+    def __post_init__(self) -> None:
+        if self.initial < 1:
+            raise MethodError(f"initial={self.initial!r}: the design needs at least one trial")
+
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
         seen = observe(task, history)
         if len(history) < self.initial or len(seen.y) < 2:
@@ -73,9 +77,10 @@ class GaussianProcess(Method):
     ) -> Suggestion:
         posteriors, fitted = self.surrogate.posteriors(task, history, seen, rng)
         bold = bool(rng.random() < self.bold)
-        target = float(posteriors[0].y.min()) - (self.margin if bold else 0.0)
+        margin = self.margin if bold else 0.0
         believed = [_believing(p, task, history, seen) for p in posteriors]
-        scores = [LogExpectedImprovement(target).on(p) for p in believed]
+        # The best of what is believed, too: else there is something to gain where a trial is pending.
+        scores = [LogExpectedImprovement(float(p.y.min()) - margin).on(p) for p in believed]
         objective = scores[0] if len(scores) == 1 else averaged(scores)
         way = self.proposer.choose(seen.trials, rng, maximize=task.maximize)
         best = seen.x[np.argsort(seen.y, kind="stable")[: self.proposer.incumbents]]

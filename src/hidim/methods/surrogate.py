@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from hidim._types import Array
+from hidim.errors import MethodError
 from hidim.gp.fit import fit
 from hidim.gp.kernels import Hamming, Kernel, Matern, Scaled, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
@@ -66,6 +67,18 @@ class Surrogate:
     inference: Inference = "map"
     draws: int = 5
     growth: float = 0.1
+
+    def __post_init__(self) -> None:
+        allowed = {
+            "lengthscales": get_args(Lengthscales),
+            "inference": get_args(Inference),
+            "outcome": ("auto", *OUTCOMES),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise MethodError(
+                    f"{name}={getattr(self, name)!r} is unknown: choose one of {', '.join(values)}"
+                )
 
     def model(self, space: Space) -> Model:
         """Matérn-5/2 on numeric columns times a Hamming kernel on labels, with an amplitude."""
@@ -129,7 +142,7 @@ class Surrogate:
     ) -> Posterior:
         key = f"posterior {draw}"
         cached: tuple[int, Posterior] | None = task.memo.get(key)
-        if cached is not None and cached[0] == fitted.number:
+        if cached is not None and _continues(cached, fitted, draw, x):
             posterior = cached[1]
         else:
             posterior = Posterior(model, fitted.thetas[draw], x[: fitted.n], losses[: fitted.n])
@@ -137,6 +150,16 @@ class Surrogate:
         posterior = posterior.extended(x[known:], losses[known:]).with_outcomes(losses)
         task.memo[key] = (fitted.number, posterior)
         return posterior
+
+
+def _continues(cached: tuple[int, Posterior], fitted: Fitted, draw: int, x: Array) -> bool:
+    """Whether the cached posterior is of this history: a task may have served another one."""
+    number, posterior = cached
+    return (
+        number == fitted.number
+        and np.array_equal(posterior.theta, fitted.thetas[draw])
+        and np.array_equal(posterior.x, x[: len(posterior.y)])
+    )
 
 
 def blanked(space: Space, points: Array) -> Array:

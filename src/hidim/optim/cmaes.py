@@ -60,9 +60,10 @@ class CMAES(Maximiser):
             unit = np.array([strategy.ask() for _ in range(strategy.population_size)])
             points = np.repeat(best.point[None], len(unit), axis=0)
             points[:, free] = np.clip(lower[free] + unit * width, lower[free], upper[free])
-            values = np.nan_to_num(objective(points).value, nan=-1e300, posinf=1e300, neginf=-1e300)
+            values = objective(points).value
             spent += len(unit)
-            strategy.tell(list(zip(unit, -values, strict=True)))
+            costs = -np.nan_to_num(values, nan=-1e300, posinf=1e300, neginf=-1e300)
+            strategy.tell(list(zip(unit, costs, strict=True)))
             leader = best_of(points, values, spent)
             best = leader if leader.value > best.value else best._replace(evaluations=spent)
         return best

@@ -118,7 +118,7 @@ class Scaled(Kernel):
         value = amplitude * inner.value
 
         def to_parameters(g: Array) -> Array:
-            return np.concatenate([[np.vdot(g, value)], inner.to_parameters(amplitude * g)])
+            return np.concatenate([[amplitude * np.vdot(g, inner.value)], inner.to_parameters(amplitude * g)])
 
         return Gram(value, to_parameters)
 
