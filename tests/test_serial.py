@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hidim import Float, Optimizer, Space, Trial, TrialState, Vector, serial
 from hidim.methods import METHODS, GaussianProcess
 from hidim.methods.surrogate import Surrogate
+from hidim.trial import same_params
 from strategies import configurations, quick, spaces
 
 METAS = st.dictionaries(
