@@ -76,3 +76,13 @@ def test_if_nothing_can_be_evaluated_the_first_start_is_kept(data):
     found = fit(model, x, np.full_like(y, np.nan), [model.start])
     np.testing.assert_allclose(found.theta, model.start, atol=10.0**-DECIMALS)
     assert found.loss == math.inf
+
+
+def test_what_is_held_stays(data):
+    model = Model(Scaled(Stationary(Matern(2.5), HierarchicalScale(2))))
+    held = model.holds("log_lengthscale_deviation")
+    found = fit(model, *data, [model.start], held=held)
+    assert held.tolist() == [False, False, True, True, False]
+    assert found.theta[held].tolist() == [0.0, 0.0]
+    assert found.loss < model.negative_log_posterior(model.start, *data)[0]
+    assert found.loss >= fit(model, *data, [found.theta], max_evaluations=200).loss

@@ -46,6 +46,39 @@ def test_hyperparameters_are_remembered_with_the_trial_that_fitted_them():
     assert 2 < len(fits) < 20  # on a schedule, and not with every suggestion
 
 
+def test_the_isotropic_twin_shares_one_length_scale_and_nothing_else_is_stored():
+    history = told(GaussianProcess(), 14, Space(w=Vector(3, -1, 1))).history
+    free, twin = next(t.meta["fit"]["thetas"] for t in reversed(history) if "fit" in t.meta)
+    assert twin[2:5] == [0.0, 0.0, 0.0]  # amplitude, level, three deviations, noise
+    assert len(free) == len(twin) == 6
+
+
+def test_some_suggestions_are_bold():
+    shares = {
+        bold: np.mean([t.meta["bold"] for t in told(GaussianProcess(initial=3, bold=bold), 20).history[3:]])
+        for bold in (0.0, 0.5, 1.0)
+    }
+    assert shares[0.0] == 0.0
+    assert 0.1 < shares[0.5] < 0.9
+    assert shares[1.0] == 1.0
+
+
+def test_a_bold_suggestion_leaves_the_neighbourhood_of_a_settled_optimum():
+    """Thirty trials around the minimum of a bowl: refining wins little, so a bold suggestion goes far."""
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.random((8, 4)), 0.5 + 0.01 * rng.standard_normal((30, 4))])
+
+    def reach(bold: float, seed: int) -> float:
+        optimizer = Optimizer(Space(w=Vector(4, 0, 1)), GaussianProcess(bold=bold), seed=seed)
+        for point in points:
+            optimizer.add({"w": point}, float(((point - 0.5) ** 2).sum()))
+        return float(np.abs(optimizer.ask().params["w"] - 0.5).max())
+
+    assert np.median([reach(1.0, seed) for seed in range(7)]) > 2 * np.median(
+        [reach(0.0, seed) for seed in range(7)]
+    )
+
+
 def test_a_model_that_fails_is_replaced_by_the_design_and_says_so(caplog):
     @dataclass(frozen=True)
     class Broken(Surrogate):

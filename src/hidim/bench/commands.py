@@ -71,7 +71,12 @@ def _add_latency(actions: Any) -> None:
     parser.add_argument(
         "--methods", type=_names, default=_names("hidim:gp,optuna-gp,botorch"), help="by commas"
     )
-    parser.add_argument("--repeats", type=_positive, default=20, help="asks of a hidim method (default 20)")
+    parser.add_argument(
+        "--repeats",
+        type=_positive,
+        default=20,
+        help="asks of a hidim method; a tenth of n if more",
+    )
     parser.add_argument("--peer-repeats", type=_positive, default=3, help="asks of any other (default 3)")
     parser.add_argument("--family", default="hartmann6", help="function that gives the values")
     parser.add_argument("--markdown", action="store_true", help="Markdown tables")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from hidim._types import Array
+from hidim._types import Array, Mask
 from hidim.errors import NumericalError
 from hidim.gp.model import Model
 
@@ -24,13 +24,25 @@ class Fit(NamedTuple):
     evaluations: int
 
 
-def fit(model: Model, x: Array, y: Array, starts: Sequence[Array], *, max_evaluations: int = 50) -> Fit:
+def fit(
+    model: Model,
+    x: Array,
+    y: Array,
+    starts: Sequence[Array],
+    *,
+    max_evaluations: int = 50,
+    held: Mask | None = None,
+) -> Fit:
     """The best local optimum found from `starts`; a start that fails is passed over.
+
+    Entries of θ that are `held` stay at their value in the first start.
 
     If every evaluation fails, the first start is returned with an infinite loss: the caller keeps the
     parameters that it had.
     """
     low, high = model.bounds
+    if held is not None:
+        low, high = np.where(held, starts[0], low), np.where(held, starts[0], high)
     best = Fit(np.clip(starts[0], low, high), np.inf, 0)
     count = 0
 

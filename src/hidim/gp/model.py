@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Mask
 from hidim.gp import linalg
 from hidim.gp.kernels.base import Kernel
 from hidim.gp.parameter import Parameter, bounds, log_prior, starts, total
@@ -56,6 +56,10 @@ class Model:
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
         return bounds(self.parameters)
+
+    def holds(self, name: str) -> Mask:
+        """Which entries of θ belong to the parameter `name`."""
+        return np.concatenate([np.full(p.size, p.name == name) for p in self.parameters])
 
     def mean(self, inverse_ones: Array, y: Array) -> float:
         """MAP estimate of the constant mean, given K⁻¹ 1 (n,)."""

@@ -32,7 +32,7 @@ from hidim.space import Space
 from hidim.space.columns import Kind
 from hidim.trial import History
 
-Lengthscales = Literal["hierarchical", "isotropic", "ard"]
+Lengthscales = Literal["mixed", "hierarchical", "isotropic", "ard"]
 Inference = Literal["map", "slice"]
 
 
@@ -54,15 +54,17 @@ class Surrogate:
     """A Matérn-5/2 process over mixed spaces, and when and how its hyperparameters are fitted.
 
     Args:
-        lengthscales: "hierarchical" (isotropic until the data insist), "isotropic", or "ard" (independent,
-            with the dimension-scaled log-normal prior).
+        lengthscales: "hierarchical" (isotropic until the data insist), "isotropic", "ard" (independent, with
+            the dimension-scaled log-normal prior), or "mixed": for every suggestion a coin decides between
+            "hierarchical" and its isotropic twin. Where each is right it finds what the other misses, and two
+            models that disagree keep the search from settling too early.
         outcome: "auto" chooses a transform of the losses by evidence; or the name of one in `OUTCOMES`.
         inference: "map", or "slice" for several draws whose acquisition is averaged.
         draws: number of draws with "slice".
         growth: refit when the number of complete trials has grown by this share since the last fit.
     """
 
-    lengthscales: Lengthscales = "hierarchical"
+    lengthscales: Lengthscales = "mixed"
     outcome: str = "auto"
     inference: Inference = "map"
     draws: int = 5
@@ -100,27 +102,30 @@ class Surrogate:
         return Model(Scaled(kernel))
 
     def _scale(self, dim: int) -> Map:
-        if self.lengthscales == "hierarchical":
+        if self.lengthscales in ("mixed", "hierarchical"):
             return HierarchicalScale(dim)
         return Scale(dim, ard=self.lengthscales == "ard")
 
     def posteriors(
         self, task: Task, history: History, seen: Observations, rng: np.random.Generator
     ) -> tuple[list[Posterior], Fitted]:
-        """Posteriors on transformed losses (one, or several draws), and the hyperparameters in force."""
+        """Posteriors on transformed losses, to be averaged, and the hyperparameters in force."""
         x = blanked(task.space, seen.x)
         model: Model = task.memo.setdefault("model", self.model(task.space))
         last = _last_fit(history)
         if last is None or len(seen.y) >= last.n + max(1, math.floor(self.growth * last.n)):
             last = self._refit(model, x, seen.y, last, len(history), rng)
         losses = OUTCOMES[last.outcome](seen.y)
-        return [self._extended(task, model, last, i, x, losses) for i in range(len(last.thetas))], last
+        rows = list(range(len(last.thetas)))
+        if self.inference == "map" and len(rows) > 1:
+            rows = [int(rng.integers(len(rows)))]
+        return [self._extended(task, model, last, row, x, losses) for row in rows], last
 
     def _refit(
         self, model: Model, x: Array, y: Array, last: Fitted | None, number: int, rng: np.random.Generator
     ) -> Fitted:
         n = len(y)
-        warm = model.start if last is None else last.thetas[-1]
+        warm = model.start if last is None else last.thetas[0]
         cold = last is None or n >= 1.5 * last.cold
         starts = [warm] if last is None or not cold else [warm, model.start]
         calls = int(np.clip(15_000 / n, 15, 50 if cold else 25))
@@ -132,9 +137,14 @@ class Surrogate:
             if again != name:
                 name = again
                 fitted = fit(model, x, OUTCOMES[name](y), [fitted.theta], max_evaluations=calls)
+        losses = OUTCOMES[name](y)
         thetas = fitted.theta[None]
         if self.inference == "slice":
-            thetas = sample(model, x, OUTCOMES[name](y), warm, rng, count=self.draws, burn_in=3, thinning=2)
+            thetas = sample(model, x, losses, warm, rng, count=self.draws, burn_in=3, thinning=2)
+        elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
+            start = np.where(tied, 0.0, model.start if last is None else last.thetas[-1])
+            twin = fit(model, x, losses, [start], max_evaluations=20, held=tied)
+            thetas = np.stack([fitted.theta, twin.theta])
         return Fitted(number, n, n if cold or last is None else last.cold, thetas, name)
 
     def _extended(
