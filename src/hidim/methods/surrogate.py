@@ -68,7 +68,7 @@ class Surrogate:
     outcome: str = "auto"
     inference: Inference = "map"
     draws: int = 5
-    growth: float = 0.1
+    growth: float = 0.15
 
     def __post_init__(self) -> None:
         allowed = {
@@ -143,7 +143,7 @@ class Surrogate:
             thetas = sample(model, x, losses, warm, rng, count=self.draws, burn_in=3, thinning=2)
         elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
             start = np.where(tied, 0.0, model.start if last is None else last.thetas[-1])
-            twin = fit(model, x, losses, [start], max_evaluations=20, held=tied)
+            twin = fit(model, x, losses, [start], max_evaluations=12, held=tied)
             thetas = np.stack([fitted.theta, twin.theta])
         return Fitted(number, n, n if cold or last is None else last.cold, thetas, name)
 
