@@ -33,7 +33,11 @@ BUILD = {
     "misspelt method": (lambda: Optimizer(SPACE, "sobl"), MethodError, "'sobl': did you mean 'sobol'"),
     "unknown method": (lambda: Optimizer(SPACE, "zzz"), MethodError, "'zzz': choose one of .*gp.*random"),
     "method of a wrong type": (lambda: Optimizer(SPACE, 3), MethodError, "unknown method 3: choose one of"),
-    "a class for a method": (lambda: Optimizer(SPACE, Random), MethodError, "choose one of"),
+    "a class for a method": (
+        lambda: Optimizer(SPACE, Random),
+        MethodError,
+        r"not the class: method=Random\(\)",
+    ),
     "unhashable method": (lambda: Optimizer(SPACE, ["gp"]), MethodError, r"unknown method \['gp'\]"),
     "negative seed": (
         lambda: Optimizer(SPACE, seed=-1),
@@ -140,7 +144,7 @@ USE = {
     "another optimizer's trial": (
         lambda o: o.tell(Optimizer(SPACE, "random", seed=8).ask(3)[2], 2.0),
         TrialError,
-        r"trial 2 belongs to another optimizer.*use add\(params, value\)",
+        r"trial 2 .*belongs to another optimizer .*use add\(params, value\).*tell by number",
     ),
     "no value": (lambda o: o.tell(2, None), TrialError, r"not None; use fail\(trial\)"),
     "text": (lambda o: o.tell(2, "good"), TrialError, "value must be a number, not 'good'"),

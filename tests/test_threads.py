@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from threading import Event, Thread
+
 import pytest
 import scipy.linalg  # noqa: F401  (loads the second BLAS)
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -62,3 +64,21 @@ def test_methods_compute_with_one_thread_and_objectives_with_all():
     )
     assert seen == [{1}, {1}]
     assert outside == [{2}, {2}]
+
+
+def test_threads_that_overlap_keep_the_limit_and_the_last_one_lifts_it():
+    inside, release = Event(), Event()
+
+    @single_threaded
+    def hold():
+        inside.set()
+        release.wait(10)
+
+    other = Thread(target=hold)
+    other.start()
+    inside.wait(10)
+    assert set(single_threaded(blas_threads)()) == {1}
+    assert set(blas_threads()) == {1}  # the other thread still holds it
+    release.set()
+    other.join()
+    assert set(blas_threads()) == {2}

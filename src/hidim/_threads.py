@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -16,7 +17,35 @@ from threadpoolctl import ThreadpoolController
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_controllers: dict[str, ThreadpoolController] = {}
+
+class _Limit:
+    """A limit that several threads may hold at once: the first one sets it, the last one lifts it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+        self._controller: Any = None
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._controller is None:
+                # Looking for the libraries takes milliseconds: once, after scipy's own BLAS is loaded.
+                import scipy.linalg  # noqa: F401
+
+                self._controller = ThreadpoolController()
+            if self._holders == 0:
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+            self._holders += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._limiter.restore_original_limits()
+
+
+_limit = _Limit()
 
 
 def single_threaded(function: Callable[P, R]) -> Callable[P, R]:
@@ -24,16 +53,7 @@ def single_threaded(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _controller().limit(limits=1, user_api="blas"):
+        with _limit:
             return function(*args, **kwargs)
 
     return limited
-
-
-def _controller() -> Any:
-    # Looking for the libraries takes milliseconds, so it is done once, after scipy's own BLAS is loaded.
-    if "blas" not in _controllers:
-        import scipy.linalg  # noqa: F401  (loads the BLAS that is to be limited)
-
-        _controllers["blas"] = ThreadpoolController()
-    return _controllers["blas"]

@@ -6,7 +6,6 @@
     ├── MethodError         an unknown method, or settings that a method cannot take
     ├── TrialError          a trial told twice, or a trial nobody asked for
     ├── HistoryError        a saved history that cannot be read
-    ├── ExhaustedError      every configuration of a finite space has been evaluated
     ├── NumericalError      linear algebra that no jitter could mend
     └── MissingDependencyError   an optional package is not installed
 
@@ -38,10 +37,6 @@ class TrialError(HidimError, ValueError):
 
 class HistoryError(HidimError, ValueError):
     """A saved history that is damaged, of another space, or of a newer version."""
-
-
-class ExhaustedError(HidimError, RuntimeError):
-    """Every configuration of a finite space has been evaluated."""
 
 
 class NumericalError(HidimError, ArithmeticError):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from hidim._types import Params
 from hidim.errors import HidimError
 from hidim.methods import Method
-from hidim.optimizer import Optimizer
+from hidim.optimizer import Optimizer, is_whole
 from hidim.space import Space
 from hidim.trial import History, Trial
+
+logger = logging.getLogger("hidim")
 
 
 @dataclass(frozen=True)
@@ -52,15 +55,20 @@ def minimize(
         >>> round(result.best.params["x"], 2)
         0.3
     """
-    if isinstance(n_trials, bool) or not isinstance(n_trials, int) or n_trials < 1:
+    if not is_whole(n_trials) or n_trials < 1:
         raise HidimError(f"n_trials must be a positive integer, not {n_trials!r}")
     optimizer = Optimizer(space, method=method, seed=seed, budget=n_trials, maximize=maximize)
+    warned: set[str] = set()
     for _ in range(n_trials):
         trial = optimizer.ask()
         try:
             optimizer.tell(trial.number, objective(trial.params))
         except Exception as error:  # of the objective, or a value that is no number
-            optimizer.fail(trial.number, f"{type(error).__name__}: {error}")
+            reason = f"{type(error).__name__}: {error}"
+            optimizer.fail(trial.number, reason)
+            if reason not in warned:
+                warned.add(reason)
+                logger.warning("trial %d failed: %s", trial.number, reason)
     history = optimizer.history
     if not history.complete:
         reasons = sorted({str(t.reason) for t in history})

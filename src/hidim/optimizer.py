@@ -56,13 +56,13 @@ class Optimizer:
             )
         if len(space) == 0:
             raise SpaceError("the space is empty: give it at least one parameter, as in Space(x=Float(0, 1))")
-        if not _is_whole(seed) or seed < 0:
+        if not is_whole(seed) or seed < 0:
             raise MethodError(f"seed must be an integer of at least 0, not {seed!r}")
-        if budget is not None and (not _is_whole(budget) or budget < 1):
+        if budget is not None and (not is_whole(budget) or budget < 1):
             raise MethodError(f"budget must be a positive integer or None, not {budget!r}")
         if not isinstance(maximize, bool):
             raise MethodError(f"maximize must be True or False, not {maximize!r}")
-        self.method = make_method(method)
+        self._method = make_method(method)
         planned = None if budget is None else int(budget)
         self._task = Task(space, maximize=maximize, seed=int(seed), budget=planned)
         self._trials: list[Trial] = []
@@ -71,6 +71,10 @@ class Optimizer:
     @property
     def space(self) -> Space:
         return self._task.space
+
+    @property
+    def method(self) -> Method:
+        return self._method
 
     @property
     def history(self) -> History:
@@ -101,18 +105,24 @@ class Optimizer:
         """
         if n is None:
             return self._ask()
-        if not _is_whole(n) or n < 1:
+        if not is_whole(n) or n < 1:
             raise TrialError(f"ask(n) wants a positive integer, not {n!r}")
         return [self._ask() for _ in range(n)]
 
     @single_threaded
     def _ask(self) -> Trial:
-        number = len(self._trials)
-        suggestion = self.method.suggest(self._task, self.history, self._task.rng(number))
-        trial = Trial(self.space.validate(suggestion.params), number, meta=suggestion.meta)
-        self._trials.append(trial)
+        suggestion = self.method.suggest(self._task, self.history, self._task.rng(len(self._trials)))
+        trial = self._enter(suggestion.params, suggestion.meta)
         # A copy: an objective may take its params apart, and the history must not notice.
-        return replace(trial, params=copy.deepcopy(trial.params))
+        return replace(trial, params=copy.deepcopy(trial.params), meta=dict(trial.meta))
+
+    def _enter(self, params: Mapping[str, Any], meta: dict[str, Any]) -> Trial:
+        trial = Trial(self.space.validate(params), len(self._trials), meta=meta)
+        for value in trial.params.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # what was told of must stay what it was
+        self._trials.append(trial)
+        return trial
 
     # -- tell ----------------------------------------------------------------------------------------------
 
@@ -137,14 +147,13 @@ class Optimizer:
     def add(self, params: Mapping[str, Any], value: float) -> Trial:
         """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
         number = _as_float(value)
-        trial = Trial(self.space.validate(params), len(self._trials), meta={"way": "added"})
-        self._trials.append(trial)
+        trial = self._enter(params, {"way": "added"})
         self.tell(trial, number)
         return self._trials[-1]
 
     def _running(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
-        if not _is_whole(number):
+        if not is_whole(number):
             raise TrialError(f"tell wants a trial or its number, not {trial!r}")
         if not 0 <= number < len(self._trials):
             raise TrialError(
@@ -154,8 +163,8 @@ class Optimizer:
         known = self._trials[number]
         if isinstance(trial, Trial) and not same_params(trial.params, known.params):
             raise TrialError(
-                f"trial {number} belongs to another optimizer: its parameters are not those asked for here; "
-                "use add(params, value) for evaluations from elsewhere"
+                f"the parameters of trial {number} are not those asked for: it belongs to another optimizer "
+                f"(use add(params, value)), or they were changed since (tell by number: tell({number}, …))"
             )
         if known.state is not TrialState.RUNNING:
             result = known.value if known.state is TrialState.COMPLETE else known.reason
@@ -207,7 +216,10 @@ class Optimizer:
         """Write the history as JSON; a crash in the middle leaves the old file whole."""
         target = Path(path)
         draft = target.with_name(target.name + ".part")
-        draft.write_text(json.dumps(self.to_dict(), allow_nan=False), encoding="utf-8")
+        with draft.open("w", encoding="utf-8") as file:
+            json.dump(self.to_dict(), file, allow_nan=False)
+            file.flush()
+            os.fsync(file.fileno())  # before the old file goes, the new one must be on the disk
         draft.replace(target)
 
     @classmethod
@@ -223,12 +235,13 @@ class Optimizer:
         return f"Optimizer(method={self.method.name!r}, seed={self._task.seed}, {self.history})"
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Whether `value` is an integer, Python's or numpy's, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _as_float(value: float) -> float:
-    if isinstance(value, bool | np.bool_ | str | bytes):
+    if isinstance(value, bool | np.bool_ | str | bytes) or np.ndim(value) > 0:
         raise TrialError(f"a value must be a number, not {value!r}; use fail(trial) if there is none")
     try:
         return float(value)

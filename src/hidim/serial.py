@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hidim.errors import HistoryError
+from hidim.errors import HistoryError, MethodError
 from hidim.methods import METHODS, Method, make_method
 from hidim.space import Space
 from hidim.trial import Trial, TrialState
@@ -56,6 +56,9 @@ def read_trial(data: Mapping[str, Any], space: Space) -> Trial:
 
 def check_trials(trials: list[Trial]) -> None:
     """Refuse trials that no optimizer can have written."""
+    ranks = [trial.rank for trial in trials if trial.rank is not None]
+    if len(set(ranks)) < len(ranks):
+        raise HistoryError("the saved history is damaged: two trials have the same rank")
     for position, trial in enumerate(trials):
         if trial.number != position:
             raise HistoryError(
@@ -75,7 +78,13 @@ def check_trials(trials: list[Trial]) -> None:
 
 def write_method(method: Method) -> dict[str, Any]:
     """The method's name and its settings; settings that are dataclasses become dicts."""
-    return {"name": method.name, "settings": dataclasses.asdict(method)}  # type: ignore[call-overload]
+    known = method.name in METHODS and type(METHODS[method.name]()) is type(method)
+    if not known or not dataclasses.is_dataclass(method):
+        raise MethodError(
+            f"{type(method).__name__} is not in hidim.METHODS, so a saved history could not be loaded again; "
+            "keep its trials yourself, and enter them by add(params, value)"
+        )
+    return {"name": method.name, "settings": dataclasses.asdict(method)}
 
 
 def read_method(data: Mapping[str, Any]) -> Method:

@@ -49,6 +49,9 @@ class Trial:
             getattr(self, name) == getattr(other, name) for name in rest
         )
 
+    def __hash__(self) -> int:
+        return hash(self.number)
+
     def completed(self, value: float, rank: int) -> Trial:
         return replace(self, value=value, state=TrialState.COMPLETE, rank=rank)
 

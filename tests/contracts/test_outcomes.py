@@ -86,3 +86,11 @@ def test_evidence_does_not_depend_on_units():
     one, other = evidence(factor, y), evidence(factor, 1000.0 * y - 7.0)
     gaps = [other[name] - one[name] for name in OUTCOMES]
     np.testing.assert_allclose(gaps, gaps[0], rtol=1e-9)  # only the common Jacobian of the units
+
+
+def test_ties_at_the_minimum_do_not_buy_evidence():
+    """A plateau of equal best losses, as counts and error rates have, must not win by its Jacobian."""
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.zeros(65), rng.integers(1, 20, size=35).astype(float)])
+    scores = evidence(np.eye(100), y)
+    assert max(scores.values()) - scores["identity"] < 100.0

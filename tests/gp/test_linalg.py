@@ -52,3 +52,20 @@ def test_squared_distances_are_never_negative():
     y = np.random.default_rng(1).random((7, 4))
     exact = ((y[:, None] - y) ** 2).sum(axis=2)
     np.testing.assert_allclose(linalg.squared_distances(y, y), exact, atol=1e-13)
+
+
+def test_many_rows_at_once_give_the_factor_that_single_rows_give():
+    rng = np.random.default_rng(0)
+    points = rng.random((12, 3))
+    matrix = np.exp(-0.5 * linalg.squared_distances(points, points)) + 1e-3 * np.eye(12)
+    start, _ = linalg.cholesky(matrix[:7, :7])
+    grown = linalg.extend_block(start, matrix[:7, 7:], matrix[7:, 7:])
+    np.testing.assert_allclose(grown, linalg.cholesky(matrix)[0], atol=1e-12)
+
+
+def test_a_ridge_is_added_to_the_diagonal_and_the_matrix_left_alone():
+    matrix = np.array([[1.0, 0.5], [0.5, 1.0]])
+    factor, jitter = linalg.cholesky(matrix, ridge=0.25)
+    np.testing.assert_allclose(factor @ factor.T, matrix + 0.25 * np.eye(2))
+    assert jitter == 0.0
+    assert matrix[0, 0] == 1.0

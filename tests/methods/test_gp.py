@@ -11,9 +11,9 @@ import pytest
 from hidim import Choice, Float, Int, Optimizer, Space, Vector
 from hidim.errors import NumericalError
 from hidim.methods import GaussianProcess, make_method
-from hidim.methods.proposal import WAYS, Proposer, box_length
+from hidim.methods.credit import WAYS, box_length, choose_way, outcomes
 from hidim.methods.surrogate import Surrogate, blanked
-from hidim.trial import Trial
+from hidim.trial import History, Trial
 
 SPACE = Space(w=Vector(3, -1, 1), n=Int(1, 9))
 
@@ -63,20 +63,11 @@ def test_some_suggestions_are_bold():
     assert shares[1.0] == 1.0
 
 
-def test_a_bold_suggestion_leaves_the_neighbourhood_of_a_settled_optimum():
-    """Thirty trials around the minimum of a bowl: refining wins little, so a bold suggestion goes far."""
-    rng = np.random.default_rng(0)
-    points = np.vstack([rng.random((8, 4)), 0.5 + 0.01 * rng.standard_normal((30, 4))])
-
-    def reach(bold: float, seed: int) -> float:
-        optimizer = Optimizer(Space(w=Vector(4, 0, 1)), GaussianProcess(bold=bold), seed=seed)
-        for point in points:
-            optimizer.add({"w": point}, float(((point - 0.5) ** 2).sum()))
-        return float(np.abs(optimizer.ask().params["w"] - 0.5).max())
-
-    assert np.median([reach(1.0, seed) for seed in range(7)]) > 2 * np.median(
-        [reach(0.0, seed) for seed in range(7)]
-    )
+def test_an_outlier_between_two_fits_makes_a_fit_due():
+    optimizer = told(GaussianProcess(), 60)
+    optimizer.ask()
+    optimizer.add({"w": [1, 1, 1], "n": 9}, 1e9)
+    assert "fit" in optimizer.ask().meta
 
 
 def test_a_model_that_fails_is_replaced_by_the_design_and_says_so(caplog):
@@ -103,22 +94,31 @@ def complete(values, way):
     return [Trial({}, i, meta={"way": way}).completed(v, i) for i, v in enumerate(values)]
 
 
+def past(values, way, **kwargs):
+    return outcomes(History(complete(values, way)), maximize=kwargs.get("maximize", False))
+
+
 def test_the_box_shrinks_without_success_and_grows_with_it():
-    start = box_length([], maximize=False)
-    assert box_length(complete([0.0] * 40, "box"), maximize=False) < start
-    assert box_length(complete(range(0, -40, -1), "box"), maximize=False) > start
-    assert box_length(complete(range(40), "box"), maximize=True) > start
-    assert box_length(complete([0.0] * 40, "few"), maximize=False) == start
+    start = box_length([])
+    assert box_length(past([0.0] * 40, "box")) < start
+    assert box_length(past(range(0, -40, -1), "box")) > start
+    assert box_length(past(range(40), "box", maximize=True)) > start
+    assert box_length(past([0.0] * 40, "few")) == start
+
+
+def test_a_failed_trial_is_a_trial_without_success():
+    failed = History([Trial({}, n, meta={"way": "box"}).failed("crash", n) for n in range(30)])
+    assert outcomes(failed, maximize=False) == [("box", False)] * 30
+    assert box_length(outcomes(failed, maximize=False)) < box_length([])
 
 
 def test_a_way_that_brings_improvements_is_chosen_more_often_and_no_way_is_given_up():
-    proposer, rng = Proposer(), np.random.default_rng(0)
-    trials = complete(range(0, -30, -1), WAYS[1])
-    drawn = [proposer.choose(trials, rng, maximize=False) for _ in range(600)]
+    rng = np.random.default_rng(0)
+    drawn = [choose_way(past(range(0, -30, -1), WAYS[1]), rng) for _ in range(600)]
     counts = [drawn.count(way) for way in WAYS]
     assert counts[1] == max(counts)
     assert min(counts) > 0
-    even = [proposer.choose([], rng, maximize=False) for _ in range(600)]
+    even = [choose_way([], rng) for _ in range(600)]
     # Three equal shares: 200 each with a standard deviation of 11.5.
     assert all(abs(even.count(way) - 200) < 60 for way in WAYS)
 

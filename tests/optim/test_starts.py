@@ -13,7 +13,7 @@ def test_a_sequence_begins_the_same_however_many_points_are_drawn(dim):
     assert many.min() >= 0.0
     assert many.max() < 1.0
     np.testing.assert_array_equal(sobol(dim, 4, 3), many[:4])
-    np.testing.assert_array_equal(sobol(dim, 3, 3, skip=5), many[5:8])
+    np.testing.assert_array_equal(sobol(dim, 3, 3), many[:3])
     assert not np.array_equal(sobol(dim, 4, 4), many[:4])
 
 
@@ -43,6 +43,20 @@ def test_perturbed_points_differ_from_a_centre_in_the_moved_coordinates_only():
 
 
 def test_every_mask_has_a_coordinate():
-    masks = coordinate_masks(np.random.default_rng(0), 300, 1000, np.ones(300, dtype=np.intp))
+    allowed = np.ones((300, 1000), dtype=np.bool_)
+    masks = coordinate_masks(np.random.default_rng(0), allowed, np.ones(300, dtype=np.intp))
     assert masks.any(axis=1).all()
     assert masks.shape == (300, 1000)
+
+
+def test_coordinates_that_do_not_exist_get_fresh_values_and_are_not_counted():
+    centre = np.full((1, 203), np.nan)
+    centre[0, :3] = 0.5
+    movable = np.ones(203, dtype=np.bool_)
+    movable[2] = False
+    points, moved = perturbed(np.random.default_rng(0), centre, 200, movable=movable)
+    assert moved[:, :2].any(axis=1).all()  # every copy differs where the centre exists
+    assert not moved[:, 2].any()
+    assert (points[:, 2] == 0.5).all()
+    assert moved[:, 3:].all()
+    assert np.unique(points[:, 3:]).size > 200 * 190

@@ -75,7 +75,7 @@ def _add_latency(actions: Any) -> None:
         "--repeats",
         type=_positive,
         default=20,
-        help="asks of a hidim method; a tenth of n if more",
+        help="asks of hidim, at least (default 20)",
     )
     parser.add_argument("--peer-repeats", type=_positive, default=3, help="asks of any other (default 3)")
     parser.add_argument("--family", default="hartmann6", help="function that gives the values")

@@ -8,6 +8,7 @@ A ratio is a method's mean over that of the first method in the list.
 
 from __future__ import annotations
 
+import math
 import resource
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,7 @@ from hidim.bench.problems import problem
 from hidim.bench.runner import one_thread, spawn_pool, step
 from hidim.bench.tables import render
 from hidim.errors import HidimError
+from hidim.methods.surrogate import Surrogate
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ def measure_all(
     cells = []
     for dim, size, method in product(list(dims), list(sizes), methods):
         _task(family, dim)
-        # hidim refits when a tenth more trials are in: the stretch must hold at least one refit.
-        count = max(repeats, size // 10 + 1) if method.startswith(PREFIX) else peer_repeats
+        # hidim refits after a stretch of trials: what is timed must hold a whole one.
+        stretch = math.ceil(Surrogate().growth * size)
+        count = max(repeats, stretch) if method.startswith(PREFIX) else peer_repeats
         with one_thread(), spawn_pool(1) as pool:
             cell = pool.submit(measure, method, dim, size, count, family).result()
         print(f"{method}  D={dim}  n={size}: {1000 * cell.mean:.1f} ms an ask", file=sys.stderr, flush=True)

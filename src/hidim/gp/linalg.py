@@ -18,18 +18,18 @@ from hidim.errors import NumericalError
 JITTER_LADDER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 
 
-def cholesky(matrix: Array) -> tuple[Array, float]:
-    """Lower factor L of `matrix` (n, n), and the jitter that had to be added to its diagonal.
+def cholesky(matrix: Array, ridge: float = 0.0) -> tuple[Array, float]:
+    """Lower factor L of `matrix` (n, n) + `ridge` I, and the jitter that had to be added besides.
 
     Example:
         >>> factor, jitter = cholesky(np.array([[4.0, 2.0], [2.0, 2.0]]))
         >>> factor.tolist(), jitter
         ([[2.0, 0.0], [1.0, 1.0]], 0.0)
     """
-    scale = float(np.mean(np.diagonal(matrix)))
+    scale = float(np.mean(np.diagonal(matrix))) + ridge
     for rung in JITTER_LADDER:
         trial = np.array(matrix.T, order="F")  # symmetric, and so a plain copy if it is stored by rows
-        trial.flat[:: len(trial) + 1] += rung * scale
+        trial.flat[:: len(trial) + 1] += ridge + rung * scale
         factor, info = lapack.dpotrf(trial, lower=1, clean=1, overwrite_a=1)
         if info == 0 and np.isfinite(factor[-1, -1]):
             return factor, rung * scale
@@ -56,6 +56,23 @@ def extend(factor: Array, column: Array, diagonal: float, noise: float) -> Array
     # In exact arithmetic at least the noise remains; for a point that nearly repeats an old one, rounding
     # could leave less, or less than nothing.
     grown[n, n] = math.sqrt(max(diagonal - float(row @ row), noise))
+    return grown
+
+
+def extend_block(factor: Array, cross: Array, block: Array) -> Array:
+    """The factor of [[A, C], [Cᵀ, B]] from the factor of A, for many new rows at once.
+
+    Args:
+        factor: (n, n) lower factor of A.
+        cross: C, (n, k).
+        block: B, (k, k), noise included.
+    """
+    n, k = cross.shape
+    grown = np.zeros((n + k, n + k), order="F")
+    grown[:n, :n] = factor
+    rows = solve_lower(factor, np.asfortranarray(cross)).T
+    grown[n:, :n] = rows
+    grown[n:, n:] = cholesky(block - rows @ rows.T)[0]
     return grown
 
 

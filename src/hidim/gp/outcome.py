@@ -69,13 +69,17 @@ class YeoJohnson(Outcome):
 
 @dataclass(frozen=True)
 class LogGap(Outcome):
-    """log(y − min y + c), where c is the gap between the minimum and a quantile of y."""
+    """log(y − min y + c), where c is the gap between the minimum and a quantile of the rest of y.
+
+    Of the rest: were ties at the minimum counted, c could vanish, and with it all measure of the Jacobian.
+    """
 
     quantile: float
 
     def raw(self, y: Array) -> tuple[Array, Array]:
         low = float(np.min(y))
-        offset = max(float(np.quantile(y, self.quantile)) - low, 1e-9 * _spread(y))
+        rest = y[y > low]
+        offset = max(float(np.quantile(rest, self.quantile)) - low if len(rest) else 1.0, 1e-9 * _spread(y))
         t = np.log(y - low + offset)
         return t, -t
 

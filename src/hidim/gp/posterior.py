@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from hidim._types import Array
 from hidim.gp import linalg
+from hidim.gp.kernels.base import Against
 from hidim.gp.model import Model
 
 #: Variances below this share of the prior variance are rounding errors.
@@ -36,6 +38,11 @@ class PathValue(NamedTuple):
     to_inputs: Callable[[Array], Array]
 
 
+def factorise(model: Model, theta: Array, x: Array) -> Array:
+    """The Cholesky factor (n, n) of K."""
+    return linalg.cholesky(model.kernel.gram(theta[:-1], x).value, ridge=math.exp(theta[-1]))[0]
+
+
 class Posterior:
     """Posterior of a `Model` with hyperparameters θ, given X and y.
 
@@ -55,16 +62,21 @@ class Posterior:
         self.x = x
         self.y = y
         self.noise = math.exp(theta[-1])
-        self.factor = self._factorise() if factor is None else factor
-        inverse_ones = linalg.solve(self.factor, np.ones(len(y)))
-        self.mean = model.mean(inverse_ones, y)
-        self.alpha = linalg.solve(self.factor, y - self.mean)
-        self._against = model.kernel.against(theta[:-1], x)
+        self.factor = factorise(model, theta, x) if factor is None else factor
 
-    def _factorise(self) -> Array:
-        covariance = self.model.kernel.gram(self.theta[:-1], self.x).value
-        covariance.flat[:: len(covariance) + 1] += self.noise
-        return linalg.cholesky(covariance)[0]
+    @cached_property
+    def mean(self) -> float:
+        """m, the fitted constant mean."""
+        return self.model.mean(linalg.solve(self.factor, np.ones(len(self.y))), self.y)
+
+    @cached_property
+    def alpha(self) -> Array:
+        """α (n,)."""
+        return linalg.solve(self.factor, self.y - self.mean)
+
+    @cached_property
+    def _against(self) -> Against:
+        return self.model.kernel.against(self.theta[:-1], self.x)
 
     def predict(self, u: Array) -> Prediction:
         """Mean and variance of the function at `u` (r, p), without observation noise."""
@@ -83,7 +95,12 @@ class Posterior:
         return Prediction(self.mean + k.value @ self.alpha, variance, to_inputs)
 
     def extended(self, x: Array, y: Array) -> Posterior:
-        """The posterior with further observations `x` (k, p), `y` (k,): n² work for each."""
+        """The posterior with further observations `x` (k, p), `y` (k,), row by row: n² work for each.
+
+        Ten rows at once and ten times one row give the same bits.
+        """
+        if len(y) == 0:
+            return self
         factor, seen = self.factor, self.x
         for row in x:
             column = self.model.kernel.against(self.theta[:-1], seen)(row[None]).value[0]
@@ -91,6 +108,16 @@ class Posterior:
             factor = linalg.extend(factor, column, own, self.noise)
             seen = np.vstack([seen, row])
         return Posterior(self.model, self.theta, seen, np.concatenate([self.y, y]), factor=factor)
+
+    def extended_at_once(self, x: Array, y: Array) -> Posterior:
+        """Like `extended`, in one block: faster for many rows, and other bits in the last places."""
+        if len(y) == 0:
+            return self
+        block = self.model.kernel.gram(self.theta[:-1], x).value.copy()
+        block.flat[:: len(block) + 1] += self.noise
+        factor = linalg.extend_block(self.factor, self._against(x).value.T, block)
+        stacked = np.vstack([self.x, x])
+        return Posterior(self.model, self.theta, stacked, np.concatenate([self.y, y]), factor=factor)
 
     def with_outcomes(self, y: Array) -> Posterior:
         """The same inputs with other outcomes (n,)."""
@@ -102,7 +129,7 @@ class Posterior:
         The mean stays as it is and the variance there collapses, so that the next suggestion goes elsewhere
         (kriging believer; Ginsbourger et al. 2010).
         """
-        return self if len(pending) == 0 else self.extended(pending, self.predict(pending).mean)
+        return self if len(pending) == 0 else self.extended_at_once(pending, self.predict(pending).mean)
 
     def covariance(self, u: Array) -> Array:
         """Joint posterior covariance (r, r) of the function at `u`."""

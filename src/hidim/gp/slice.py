@@ -106,4 +106,4 @@ def sample(
         theta = sweep(log_density, theta, low, high, rng)
         if index >= burn_in and (index - burn_in + 1) % thinning == 0:
             draws.append(theta)
-    return np.asarray(np.round(np.stack(draws), DECIMALS), dtype=np.float64)
+    return np.clip(np.round(np.stack(draws), DECIMALS), low, high)

@@ -25,6 +25,8 @@ def make_method(method: str | Method) -> Method:
         return method
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]()
+    if isinstance(method, type) and issubclass(method, Method):
+        raise MethodError(f"give an instance, not the class: method={method.__name__}()")
     close = get_close_matches(str(method), METHODS, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(METHODS)}"
     raise MethodError(f"unknown method {method!r}: {hint}")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from hidim._types import Array, Params
+from hidim.errors import MethodError
 from hidim.space import Space
 from hidim.trial import History, Trial
 
@@ -61,17 +62,27 @@ class Method(ABC):
         """
 
 
+def at_least(settings: object, **least: float) -> None:
+    """Raise `MethodError` unless every named setting is a number of at least so much."""
+    for name, bound in least.items():
+        value = getattr(settings, name)
+        whole = isinstance(bound, int)
+        number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not number or not value >= bound:
+            kind = "an integer" if whole else "a number"
+            owner = type(settings).__name__
+            raise MethodError(f"{owner}({name}={value!r}): {name} must be {kind} of at least {bound}")
+
+
 class Observations(NamedTuple):
     """The history as arrays, in the order of finishing; inactive columns are NaN.
 
     Args:
-        trials: the complete trials.
-        x: their points in the unit cube (n, D).
+        x: points of the complete trials in the unit cube (n, D).
         y: their losses (n,).
         avoid: points of failed and running trials (a, D).
     """
 
-    trials: list[Trial]
     x: Array
     y: Array
     avoid: Array
@@ -84,7 +95,6 @@ def observe(task: Task, history: History) -> Observations:
     others = [t for t in (*history.finished, *history.running) if t.number not in kept]
     sign = -1.0 if task.maximize else 1.0
     return Observations(
-        complete,
         _encoded(task, complete),
         sign * np.array([t.value for t in complete], dtype=np.float64),
         _encoded(task, others),

@@ -6,8 +6,8 @@
     search       three ways of proposing, mixed by their success (methods/proposal.py)
 
 A model that has settled in a local optimum always sees a little more to gain there. A fifth of the
-suggestions therefore count only improvements beyond a tenth of the losses' standard deviation, which
-refining cannot give, and look elsewhere.
+suggestions therefore count only improvements beyond a tenth of a standard deviation of the transformed
+losses, which refining cannot give, and look elsewhere.
 
 Pending trials count as observed at the model's own mean: the variance around them collapses, and the next
 suggestion goes elsewhere. Failed trials count as observed at the worst loss so far.
@@ -23,10 +23,11 @@ import numpy as np
 
 from hidim._types import Array
 from hidim.acquisition import LogExpectedImprovement, averaged
-from hidim.errors import MethodError, NumericalError
+from hidim.errors import NumericalError
 from hidim.gp.posterior import Posterior
-from hidim.methods.base import Method, Observations, Suggestion, Task, observe
-from hidim.methods.proposal import Proposer, box_length
+from hidim.methods.base import Method, Observations, Suggestion, Task, at_least, observe
+from hidim.methods.credit import box_length, choose_way, outcomes
+from hidim.methods.proposal import Proposer
 from hidim.methods.scatter import design, unseen
 from hidim.methods.surrogate import Surrogate, blanked
 from hidim.trial import History, TrialState
@@ -36,7 +37,7 @@ logger = logging.getLogger("hidim")
 
 @dataclass(frozen=True)
 class GaussianProcess(Method):
-    """Bayesian optimisation with a Gaussian process, for 1 to some thousands of dimensions.
+    """Bayesian optimisation with a Gaussian process, for 1 to about a thousand dimensions.
 
     Args:
         initial: trials of the initial design.
@@ -59,8 +60,7 @@ class GaussianProcess(Method):
     margin: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.initial < 1:
-            raise MethodError(f"initial={self.initial!r}: the design needs at least one trial")
+        at_least(self, initial=1, bold=0.0, margin=0.0)
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
         seen = observe(task, history)
@@ -82,10 +82,10 @@ class GaussianProcess(Method):
         # The best of what is believed, too: else there is something to gain where a trial is pending.
         scores = [LogExpectedImprovement(float(p.y.min()) - margin).on(p) for p in believed]
         objective = scores[0] if len(scores) == 1 else averaged(scores)
-        way = self.proposer.choose(seen.trials, rng, maximize=task.maximize)
+        past = outcomes(history, maximize=task.maximize)
+        way = choose_way(past, rng)
         best = seen.x[np.argsort(seen.y, kind="stable")[: self.proposer.incumbents]]
-        length = box_length(seen.trials, maximize=task.maximize)
-        points = self.proposer.propose(way, objective, task.space, best, length, rng)
+        points = self.proposer.propose(way, objective, task.space, best, box_length(past), rng)
         meta: dict[str, Any] = {"way": way, "bold": bold}
         if fitted.number == len(history):
             meta["fit"] = fitted.meta()
@@ -99,4 +99,4 @@ def _believing(posterior: Posterior, task: Task, history: History, seen: Observa
     points = blanked(task.space, seen.avoid)
     failed = sum(t.state is TrialState.FAILED for t in history)
     worst: Array = np.full(failed, posterior.y.max())
-    return posterior.extended(points[:failed], worst).believing(points[failed:])
+    return posterior.extended_at_once(points[:failed], worst).believing(points[failed:])

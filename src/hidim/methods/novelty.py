@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
@@ -14,17 +13,22 @@ from hidim.space import Space
 ENUMERABLE = 100_000
 
 
+#: Points closer than this in every coordinate are one point and its re-encoded copy.
+TOLERANCE = 1e-10
+
+
 class Seen:
-    """The points that were evaluated or are being evaluated."""
+    """The points (n, D) that were evaluated or are being evaluated; inactive columns are NaN."""
 
     def __init__(self, points: Array) -> None:
-        self._keys = set(_keys(points))
+        self._points = np.nan_to_num(points, nan=-1.0)
 
     def first_new(self, points: Array) -> Array | None:
         """The first row of `points` (k, D) that has not been seen."""
         point: Array
-        for point, key in zip(points, _keys(points), strict=True):
-            if key not in self._keys:
+        for point in points:
+            distance = np.abs(self._points - np.nan_to_num(point, nan=-1.0))
+            if not np.any(np.all(distance < TOLERANCE, axis=1)):
                 return point
         return None
 
@@ -39,8 +43,3 @@ class Seen:
             if found is not None:
                 return found
         return None
-
-
-def _keys(points: Array) -> Iterable[bytes]:
-    # Rounding makes a point and its re-encoded copy one; adding zero turns −0.0 into 0.0.
-    return [row.tobytes() for row in np.round(np.nan_to_num(points, nan=-1.0), 10) + 0.0]

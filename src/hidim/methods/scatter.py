@@ -60,11 +60,11 @@ def unseen(
 ) -> Suggestion:
     """The first of `points` (k, D) that is no repetition; if all are, another one, and `meta` says so."""
     space = task.space
-    seen = observe(task, history)
-    seen_points = Seen(np.vstack([seen.x, seen.avoid]))
+    observed = observe(task, history)
+    seen = Seen(np.vstack([observed.x, observed.avoid]))
     snapped = space.snap(points)
-    point = seen_points.first_new(snapped)
+    point = seen.first_new(snapped)
     if point is None:
-        point = seen_points.any_new(space, rng)
+        point = seen.any_new(space, rng)
         meta = {**meta, "instead": "random" if point is not None else "repetition"}
     return Suggestion(space.decode(snapped[0] if point is None else point), meta)

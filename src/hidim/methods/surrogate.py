@@ -21,13 +21,13 @@ import numpy as np
 from hidim._types import Array
 from hidim.errors import MethodError
 from hidim.gp.fit import fit
-from hidim.gp.kernels import Hamming, Kernel, Matern, Scaled, Stationary
+from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, evidence
-from hidim.gp.posterior import Posterior
+from hidim.gp.posterior import Posterior, factorise
 from hidim.gp.slice import sample
-from hidim.methods.base import Observations, Task
+from hidim.methods.base import Observations, Task, at_least
 from hidim.space import Space
 from hidim.space.columns import Kind
 from hidim.trial import History
@@ -82,6 +82,8 @@ class Surrogate:
                     f"{name}={getattr(self, name)!r} is unknown: choose one of {', '.join(values)}"
                 )
 
+        at_least(self, draws=1, growth=0.0)
+
     def model(self, space: Space) -> Model:
         """Matérn-5/2 on numeric columns times a Hamming kernel on labels, with an amplitude."""
         kind, levels = space.columns.kind, space.columns.levels
@@ -97,7 +99,7 @@ class Surrogate:
         if len(labels):
             factors.append(Hamming(labels, levels[labels].astype(np.intp)))
         if not factors:
-            factors.append(Hamming([0], [1]))  # nothing varies: a constant
+            factors.append(Constant())  # nothing varies
         kernel = factors[0] if len(factors) == 1 else factors[0] * factors[1]
         return Model(Scaled(kernel))
 
@@ -111,15 +113,31 @@ class Surrogate:
     ) -> tuple[list[Posterior], Fitted]:
         """Posteriors on transformed losses, to be averaged, and the hyperparameters in force."""
         x = blanked(task.space, seen.x)
-        model: Model = task.memo.setdefault("model", self.model(task.space))
-        last = _last_fit(history)
-        if last is None or len(seen.y) >= last.n + max(1, math.floor(self.growth * last.n)):
+        model = self._model_once(task)
+        last = _last_fit(history, model)
+        if last is None or self._is_due(last, seen.y):
             last = self._refit(model, x, seen.y, last, len(history), rng)
         losses = OUTCOMES[last.outcome](seen.y)
         rows = list(range(len(last.thetas)))
         if self.inference == "map" and len(rows) > 1:
             rows = [int(rng.integers(len(rows)))]
         return [self._extended(task, model, last, row, x, losses) for row in rows], last
+
+    def _model_once(self, task: Task) -> Model:
+        owner, model = task.memo.get("model", (None, None))
+        if model is None or owner != self:
+            model = self.model(task.space)
+            task.memo["model"] = (self, model)
+        kept: Model = model
+        return kept
+
+    def _is_due(self, last: Fitted, y: Array) -> bool:
+        if len(y) >= last.n + max(1, math.floor(self.growth * last.n)):
+            return True
+        # A single outlier or a new best by orders of magnitude moves all transformed losses, and the
+        # hyperparameters no longer fit them.
+        spread = float(np.std(OUTCOMES[last.outcome](y)[: last.n]))
+        return len(y) > last.n and not 0.5 < spread < 2.0
 
     def _refit(
         self, model: Model, x: Array, y: Array, last: Fitted | None, number: int, rng: np.random.Generator
@@ -140,7 +158,7 @@ class Surrogate:
         losses = OUTCOMES[name](y)
         thetas = fitted.theta[None]
         if self.inference == "slice":
-            thetas = sample(model, x, losses, warm, rng, count=self.draws, burn_in=3, thinning=2)
+            thetas = sample(model, x, losses, fitted.theta, rng, count=self.draws, burn_in=3, thinning=2)
         elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
             start = np.where(tied, 0.0, model.start if last is None else last.thetas[-1])
             twin = fit(model, x, losses, [start], max_evaluations=12, held=tied)
@@ -180,15 +198,16 @@ def blanked(space: Space, points: Array) -> Array:
 
 
 def _best_outcome(model: Model, theta: Array, x: Array, y: Array) -> str:
-    factor = Posterior(model, theta, x, np.zeros(len(y))).factor
-    scores = evidence(factor, y)
+    scores = evidence(factorise(model, theta, x), y)
     return max(scores, key=scores.__getitem__)
 
 
-def _last_fit(history: History) -> Fitted | None:
+def _last_fit(history: History, model: Model) -> Fitted | None:
     for trial in reversed(history):
         if "fit" in trial.meta:
             data = trial.meta["fit"]
             thetas = np.array(data["thetas"], dtype=np.float64)
+            if thetas.shape[1] != model.size or data["outcome"] not in OUTCOMES:
+                return None  # of another model
             return Fitted(trial.number, data["n"], data["cold"], thetas, data["outcome"])
     return None

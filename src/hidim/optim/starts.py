@@ -12,20 +12,19 @@ from hidim._types import Array, Indices, Mask
 SOBOL_LIMIT = 21_201
 
 
-def sobol(dim: int, count: int, seed: int | np.random.Generator, *, skip: int = 0) -> Array:
-    """`count` points (count, dim) of a scrambled Sobol sequence in the unit cube, after the first `skip`.
+def sobol(dim: int, count: int, seed: int | np.random.Generator) -> Array:
+    """The first `count` points (count, dim) of a scrambled Sobol sequence in the unit cube.
 
     Above `SOBOL_LIMIT` dimensions the points are uniform.
     """
     if dim > SOBOL_LIMIT:
         rng = np.random.default_rng(seed)
-        return rng.random((skip + count, dim))[skip:]
+        return rng.random((count, dim))
     from scipy.stats import qmc
 
     engine = qmc.Sobol(dim, scramble=True, rng=np.random.default_rng(seed))
     # A power of two, as the sequence wants it; what is not needed is cut off.
-    drawn = engine.random_base2(max(0, math.ceil(math.log2(skip + count))))
-    return np.asarray(drawn[skip : skip + count])
+    return np.asarray(engine.random_base2(math.ceil(math.log2(count)))[:count])
 
 
 def latin_hypercube(dim: int, count: int, rng: np.random.Generator) -> Array:
@@ -41,6 +40,7 @@ def perturbed(
     *,
     most: int = 20,
     scales: tuple[float, float] = (1e-3, 0.5),
+    movable: Mask | None = None,
 ) -> tuple[Array, Mask]:
     """Copies of good points with a few coordinates moved, in the unit cube.
 
@@ -48,24 +48,33 @@ def perturbed(
     that differs in few coordinates, by little or by much, is where improvements are found.
 
     Args:
-        centres: (c, p), chosen from at random.
+        centres: (c, p), chosen from at random; NaN where a coordinate does not exist. A copy gets a random
+            value there, which counts as moved.
         count: number of copies.
         most: coordinates moved at the most; how many is drawn uniformly for each copy.
         scales: standard deviations are drawn log-uniformly between these, one for each copy.
+        movable: (p,), the coordinates that may be moved; by default all.
 
     Returns:
         points (count, p), and which coordinates were moved (count, p).
     """
     dim = centres.shape[1]
     origin = centres[rng.integers(len(centres), size=count)]
-    moved = coordinate_masks(rng, count, dim, rng.integers(1, min(most, dim) + 1, size=count))
+    missing = np.isnan(origin)
+    allowed = ~missing if movable is None else ~missing & movable
+    sizes = 1 + np.floor(rng.random(count) * np.minimum(most, allowed.sum(axis=1))).astype(np.intp)
+    moved = coordinate_masks(rng, allowed, sizes)
     scale = np.exp(rng.uniform(math.log(scales[0]), math.log(scales[1]), size=(count, 1)))
-    points = origin + moved * scale * rng.standard_normal((count, dim))
-    return np.clip(points, 0.0, 1.0), moved
+    points = np.clip(origin + moved * scale * rng.standard_normal((count, dim)), 0.0, 1.0)
+    points[missing] = rng.random(int(missing.sum()))
+    return points, moved | missing
 
 
-def coordinate_masks(rng: np.random.Generator, count: int, dim: int, sizes: Indices) -> Mask:
-    """(count, dim) masks; row i has about `sizes[i]` random coordinates set, and at least one."""
-    masks = rng.random((count, dim)) < (sizes / dim)[:, None]
-    masks[np.arange(count), rng.integers(dim, size=count)] = True
+def coordinate_masks(rng: np.random.Generator, allowed: Mask, sizes: Indices) -> Mask:
+    """(r, p) masks; row i has about `sizes[i]` of its `allowed` coordinates set, and one if it can."""
+    share = sizes / np.maximum(allowed.sum(axis=1), 1)
+    masks: Mask = allowed & (rng.random(allowed.shape) < share[:, None])
+    empty = np.flatnonzero(~masks.any(axis=1))
+    drawn = np.argmax(allowed[empty] * rng.random((len(empty), allowed.shape[1])), axis=1)
+    masks[empty, drawn] = allowed[empty, drawn]
     return masks
