@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from threading import Event, Thread
+import subprocess
+import sys
 
 import pytest
 import scipy.linalg  # noqa: F401  (loads the second BLAS)
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import hidim
+import hidim.methods
 from hidim._threads import single_threaded
 
 
@@ -66,19 +67,32 @@ def test_methods_compute_with_one_thread_and_objectives_with_all():
     assert outside == [{2}, {2}]
 
 
-def test_threads_that_overlap_keep_the_limit_and_the_last_one_lifts_it():
-    inside, release = Event(), Event()
+OVERLAP = """
+import time
+from threading import Thread
+import scipy.linalg
+from threadpoolctl import threadpool_info
+from hidim._threads import single_threaded
 
-    @single_threaded
-    def hold():
-        inside.set()
-        release.wait(10)
+def blas():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
-    other = Thread(target=hold)
-    other.start()
-    inside.wait(10)
-    assert set(single_threaded(blas_threads)()) == {1}
-    assert set(blas_threads()) == {1}  # the other thread still holds it
-    release.set()
-    other.join()
-    assert set(blas_threads()) == {2}
+@single_threaded
+def work(seconds):
+    time.sleep(seconds)
+    inside.append(blas())
+
+inside, before = [], blas()
+threads = [Thread(target=work, args=[seconds]) for seconds in (0.2, 0.4, 0.1)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert inside == [{1}] * 3, inside
+assert blas() == before, (blas(), before)
+"""
+
+
+def test_threads_that_overlap_all_have_the_limit_and_the_last_one_lifts_it():
+    run = subprocess.run([sys.executable, "-c", OVERLAP], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr

@@ -106,8 +106,13 @@ def half_log_determinant(factor: Array) -> float:
 
 
 def squared_distances(left: Array, right: Array) -> Array:
-    """‖a_i − b_j‖² for rows of (n, d) and (m, d), as a matrix product: nothing of size n×m×d is made."""
-    d2 = left @ (-2.0 * right.T)
-    d2 += np.vecdot(left, left)[:, None]
-    d2 += np.vecdot(right, right)[None, :]
+    """‖a_i − b_j‖² for rows of (n, d) and (m, d), as a matrix product: nothing of size n×m×d is made.
+
+    For `right is left` the product is a symmetric one, at half the price, and so is the result.
+    """
+    norms = np.vecdot(left, left)
+    others = norms if right is left else np.vecdot(right, right)
+    d2 = left @ right.T
+    d2 *= -2.0
+    d2 += np.add.outer(norms, others)
     return np.maximum(d2, 0.0, out=d2)
