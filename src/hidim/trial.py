@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -95,7 +96,7 @@ class History(Sequence[Trial]):
         counts = {state: sum(t.state is state for t in self._trials) for state in TrialState}
         return f"History({', '.join(f'{n} {state}' for state, n in counts.items() if n) or 'empty'})"
 
-    @property
+    @cached_property
     def finished(self) -> list[Trial]:
         """Complete and failed trials in the order of finishing."""
         done = [t for t in self._trials if t.rank is not None]
