@@ -70,6 +70,14 @@ def test_an_outlier_between_two_fits_makes_a_fit_due():
     assert "fit" in optimizer.ask().meta
 
 
+@pytest.mark.parametrize("acquisition", ["ei", "ucb", "thompson"])
+@pytest.mark.parametrize("inference", ["map", "slice"])
+def test_other_acquisitions_find_the_bottom_of_a_bowl(acquisition, inference):
+    surrogate = Surrogate(lengthscales="isotropic", inference=inference, draws=2)
+    method = GaussianProcess(initial=5, surrogate=surrogate, acquisition=acquisition)
+    assert told(method, 25, Space(w=Vector(2, -1, 1))).best.value < 0.01
+
+
 def test_a_model_that_fails_is_replaced_by_the_design_and_says_so(caplog):
     @dataclass(frozen=True)
     class Broken(Surrogate):

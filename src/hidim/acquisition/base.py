@@ -23,24 +23,29 @@ class Acquisition(ABC):
         """The score of points (r, p) under `posterior`, with gradient."""
 
 
-def averaged(objectives: Sequence[Objective]) -> Objective:
-    """log of the mean of exp(score) over several posteriors: integrates log EI over hyperparameters.
+def averaged(objectives: Sequence[Objective], *, logarithms: bool = True) -> Objective:
+    """The mean score over several posteriors, which integrates it over hyperparameters.
 
-    For scores that are not logarithms it is a soft maximum; use it with LogExpectedImprovement.
+    Scores that are `logarithms` (log EI) are averaged as what they are logarithms of.
     """
+    if len(objectives) == 1:
+        return objectives[0]
 
     def score(u: Array) -> Score:
         parts = [objective(u) for objective in objectives]
         values = np.stack([part.value for part in parts])
-        top = values.max(axis=0)
-        weights = np.exp(values - top)
-        total = weights.sum(axis=0)
+        if logarithms:
+            top = values.max(axis=0)
+            shares = np.exp(values - top)
+            mean = top + np.log(shares.mean(axis=0))
+            shares /= shares.sum(axis=0)
+        else:
+            mean, shares = values.mean(axis=0), np.full_like(values, 1.0 / len(parts))
 
         def pullback(g: Array) -> Array:
-            shares = g * weights / total
-            pulled = [part.to_inputs(w) for part, w in zip(parts, shares, strict=True)]
+            pulled = [part.to_inputs(g * share) for part, share in zip(parts, shares, strict=True)]
             return np.asarray(np.sum(pulled, axis=0))
 
-        return Score(top + np.log(total / len(parts)), pullback)
+        return Score(mean, pullback)
 
     return score

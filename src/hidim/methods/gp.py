@@ -22,8 +22,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hidim._types import Array
-from hidim.acquisition import LogExpectedImprovement, averaged
-from hidim.errors import NumericalError
+from hidim.acquisition import (
+    ACQUISITIONS,
+    Acquisition,
+    ConfidenceBound,
+    ExpectedImprovement,
+    LogExpectedImprovement,
+    Thompson,
+    averaged,
+)
+from hidim.errors import MethodError, NumericalError
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Method, Observations, Suggestion, Task, at_least, observe
 from hidim.methods.credit import box_length, choose_way, outcomes
@@ -43,7 +51,8 @@ class GaussianProcess(Method):
         initial: trials of the initial design.
         surrogate: the model and its fitting; its settings give the plain variants of the literature.
         proposer: how points with a high acquisition are found.
-        bold: share of suggestions that count only improvements beyond `margin`.
+        acquisition: "log-ei", "ei", "ucb" (β = 4) or "thompson".
+        bold: share of suggestions that count only improvements beyond `margin`; not for "ucb" and "thompson".
         margin: in standard deviations of the transformed losses.
 
     Example:
@@ -56,11 +65,15 @@ class GaussianProcess(Method):
     initial: int = 10
     surrogate: Surrogate = field(default_factory=Surrogate)
     proposer: Proposer = field(default_factory=Proposer)
+    acquisition: str = "log-ei"
     bold: float = 0.2
     margin: float = 0.1
 
     def __post_init__(self) -> None:
         at_least(self, initial=1, bold=0.0, margin=0.0)
+        if self.acquisition not in ACQUISITIONS:
+            known = ", ".join(ACQUISITIONS)
+            raise MethodError(f"acquisition={self.acquisition!r} is unknown: choose one of {known}")
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
         seen = observe(task, history)
@@ -79,9 +92,8 @@ class GaussianProcess(Method):
         bold = bool(rng.random() < self.bold)
         margin = self.margin if bold else 0.0
         believed = [_believing(p, task, history, seen) for p in posteriors]
-        # The best of what is believed, too: else there is something to gain where a trial is pending.
-        scores = [LogExpectedImprovement(float(p.y.min()) - margin).on(p) for p in believed]
-        objective = scores[0] if len(scores) == 1 else averaged(scores)
+        scores = [self._acquisition(p, margin, rng).on(p) for p in believed]
+        objective = averaged(scores, logarithms=self.acquisition == "log-ei")
         past = outcomes(history, maximize=task.maximize)
         way = choose_way(past, rng)
         best = seen.x[np.argsort(seen.y, kind="stable")[: self.proposer.incumbents]]
@@ -90,6 +102,19 @@ class GaussianProcess(Method):
         if fitted.number == len(history):
             meta["fit"] = fitted.meta()
         return unseen(task, history, points, rng, meta)
+
+    def _acquisition(self, posterior: Posterior, margin: float, rng: np.random.Generator) -> Acquisition:
+        # The best of what is believed, too: else there is something to gain where a trial is pending.
+        target = float(posterior.y.min()) - margin
+        match self.acquisition:
+            case "ei":
+                return ExpectedImprovement(target)
+            case "ucb":
+                return ConfidenceBound()
+            case "thompson":
+                return Thompson(int(rng.integers(2**32)))
+            case _:
+                return LogExpectedImprovement(target)
 
 
 def _believing(posterior: Posterior, task: Task, history: History, seen: Observations) -> Posterior:
