@@ -25,7 +25,7 @@ import numpy as np
 
 from hidim._types import Array, Indices, Pullback
 from hidim.gp.parameter import Parameter, total
-from hidim.gp.priors import Normal, StudentT
+from hidim.gp.priors import Normal, SplitNormal, StudentT
 
 LOG_SCALE_LOW, LOG_SCALE_HIGH = math.log(1e-3), math.log(1e4)
 
@@ -106,8 +106,10 @@ class Scale(Map):
 class HierarchicalScale(Map):
     """Z = X / ℓ with log ℓ_k = m + δ_k: isotropic until the data insist.
 
-    m has a wide normal prior near the dimension-scaled one; each δ_k has a Student-t prior with one degree
-    of freedom, whose sharp peak ties a column to the others and whose heavy tail lets it leave.
+    m has a normal prior near the dimension-scaled one, much wider above its mean than below: columns that do
+    not matter may have any length-scale, but short ones turn every ripple into a function without reach.
+    Each δ_k has a Student-t prior with one degree of freedom, whose sharp peak ties a column to the others
+    and whose heavy tail lets it leave.
 
     Args:
         dim: number of columns of X.
@@ -116,10 +118,11 @@ class HierarchicalScale(Map):
 
     def __init__(self, dim: int, *, spread: float = 0.2) -> None:
         centre = math.sqrt(2.0) + 0.5 * math.log(dim) - 1.0
+        level = SplitNormal(centre, 1.2, 3.0)
         start = 0.5 * math.log(dim)
         reach = LOG_SCALE_HIGH - LOG_SCALE_LOW  # from one end of the range of m to the other
         self.parameters = (
-            Parameter("log_lengthscale", 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, Normal(centre, 3.0)),
+            Parameter("log_lengthscale", 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, level),
             Parameter("log_lengthscale_deviation", dim, 0.0, -reach, reach, StudentT(1.0, 0.0, spread)),
         )
 

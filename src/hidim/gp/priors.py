@@ -35,6 +35,20 @@ class Normal(Prior):
 
 
 @dataclass(frozen=True)
+class SplitNormal(Prior):
+    """Two halves of normal densities with one peak: what lies below it costs more, or less, than above."""
+
+    mean: float
+    below: float
+    above: float
+
+    def __call__(self, values: Array) -> tuple[float, Array]:
+        sd = np.where(values < self.mean, self.below, self.above)
+        z = (values - self.mean) / sd
+        return -0.5 * float(z @ z), -z / sd
+
+
+@dataclass(frozen=True)
 class StudentT(Prior):
     """Heavy tails: most values stay near `location`, a few may leave it at a logarithmic price."""
 
