@@ -14,7 +14,7 @@ from hidim.gp.maps import Scale, dimension_scaled
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, YeoJohnson, standardised
 from hidim.gp.parameter import Parameter, log_prior
-from hidim.gp.priors import Flat, Normal, StudentT
+from hidim.gp.priors import Flat, Normal, SplitNormal, StudentT
 from hidim.gp.slice import sample, sweep
 
 PRIORS = {
@@ -135,3 +135,11 @@ def test_sampled_hyperparameters_follow_their_prior_when_there_is_nothing_to_lea
     assert (draws <= high).all()
     assert_mean(draws[:, 1], 0.3, 0.5)
     assert_mean((draws[:, 1] - 0.3) ** 2, 0.25, math.sqrt(2.0) * 0.25)
+
+
+def test_a_split_normal_is_a_normal_on_either_side_and_smooth_in_between():
+    prior = SplitNormal(1.0, below=0.5, above=3.0)
+    for side, sd in ((np.array([-0.2, 0.9]), 0.5), (np.array([1.1, 7.0]), 3.0)):
+        assert prior(side)[0] == pytest.approx(Normal(1.0, sd)(side)[0])
+        np.testing.assert_allclose(prior(side)[1], Normal(1.0, sd)(side)[1])
+    assert prior(np.array([1.0])) == (0.0, np.array([0.0]))
