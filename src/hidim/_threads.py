@@ -40,7 +40,7 @@ def single_threaded(function: Callable[P, R]) -> Callable[P, R]:
 def _controller() -> Any:
     # Looking for the libraries takes milliseconds: once, after scipy's own BLAS is loaded.
     if not _controllers:
-        import scipy.linalg  # noqa: F401
+        import scipy.linalg  # noqa: F401  (loads the BLAS that is to be limited)
 
         _controllers.append(ThreadpoolController())
     return _controllers[0]

@@ -33,7 +33,7 @@ def test_there_and_back(name):
 def test_samples_of_configspace_are_configurations():
     space = CORPUS["pipeline"]
     for configuration in to_configspace(space, seed=1).sample_configuration(50):
-        space.validate(dict(configuration))
+        assert set(space.validate(dict(configuration))) == set(configuration)
 
 
 def test_import():
