@@ -242,6 +242,7 @@ DAMAGED = {
     "complete without a value": (damage("trials", 0, "value", value=None), "trial 0"),
     "value of a wrong type": (damage("trials", 0, "value", value="low"), "trial 0"),
     "complete without a rank": (damage("trials", 0, "rank", value=None), "trial 0"),
+    "a rank that is left out": (damage("trials", 0, "rank", value=7), "ranks"),
     "two trials of one number": (damage("trials", 1, "number", value=0), "number"),
     "meta of a wrong type": (damage("trials", 0, "meta", value=3), "trial 0"),
 }
@@ -252,8 +253,9 @@ def test_a_damaged_history_is_refused(case, tmp_path):
     make, message = DAMAGED[case]
     path = tmp_path / "run.json"
     path.write_text(json.dumps(make()))
-    with pytest.raises(HidimError, match=message):
+    with pytest.raises(HistoryError, match=message) as raised:
         Optimizer.load(path)
+    assert "run.json" in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -86,3 +86,19 @@ def test_a_bad_method_is_refused_before_the_objective_is_called():
 
     with pytest.raises(HidimError, match="did you mean 'random'"):
         hidim.minimize(objective, SPACE, n_trials=3, method="randm")
+
+
+def test_an_interrupt_ends_the_run_with_the_result_so_far(caplog):
+    calls = []
+
+    def objective(params):
+        calls.append(params)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return params["x"] ** 2
+
+    result = hidim.minimize(objective, Space(x=Float(-1, 1)), n_trials=9)
+    assert len(result.history) == 4
+    assert result.history[3].reason == "interrupted"
+    assert result.best.value == min(t.value for t in result.history[:3])
+    assert "interrupted in trial 4 of 9" in caplog.text

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hidim._types import Params
-from hidim.errors import HidimError
+from hidim.errors import HidimError, MethodError
 from hidim.methods import Method
 from hidim.optimizer import Optimizer, is_whole
 from hidim.space import Space
@@ -39,7 +39,7 @@ def minimize(
     """Evaluate `objective` at `n_trials` configurations, one after another, and give the best.
 
     An objective that raises, or returns NaN or no number, makes a failed trial, with the reason kept; the
-    run goes on.
+    run goes on. Ctrl-C ends it with the result so far.
 
     Args:
         objective: takes a configuration (a dict) and returns a number.
@@ -56,7 +56,7 @@ def minimize(
         0.3
     """
     if not is_whole(n_trials) or n_trials < 1:
-        raise HidimError(f"n_trials must be a positive integer, not {n_trials!r}")
+        raise MethodError(f"n_trials must be a positive integer, not {n_trials!r}")
     optimizer = Optimizer(space, method=method, seed=seed, budget=n_trials, maximize=maximize)
     warned: set[str] = set()
     for _ in range(n_trials):
@@ -68,9 +68,15 @@ def minimize(
             optimizer.fail(trial.number, reason)
             if reason not in warned:
                 warned.add(reason)
-                logger.warning("trial %d failed: %s", trial.number, reason)
+                logger.warning("trial %d failed: %s", trial.number, reason, exc_info=error)
+        except KeyboardInterrupt:
+            if not optimizer.history.complete:
+                raise
+            optimizer.fail(trial.number, "interrupted")
+            logger.warning("interrupted in trial %d of %d", trial.number + 1, n_trials)
+            break
     history = optimizer.history
     if not history.complete:
         reasons = sorted({str(t.reason) for t in history})
-        raise HidimError(f"all {n_trials} trials failed: {'; '.join(reasons[:3])}")
+        raise HidimError(f"all {len(history)} trials failed: {'; '.join(reasons[:3])}")
     return Result(optimizer.best, history)

@@ -15,7 +15,7 @@ import numpy as np
 
 from hidim import serial
 from hidim._threads import single_threaded
-from hidim.errors import HistoryError, MethodError, SpaceError, TrialError
+from hidim.errors import HidimError, HistoryError, MethodError, SpaceError, TrialError
 from hidim.methods import Method, Task, make_method
 from hidim.space import Space
 from hidim.trial import History, Trial, TrialState, same_params
@@ -205,10 +205,12 @@ class Optimizer:
             )
             optimizer._trials = [serial.read_trial(t, optimizer.space) for t in data["trials"]]
             serial.check_trials(optimizer._trials)
-        except (KeyError, TypeError) as error:
-            raise HistoryError(
-                f"the saved history is damaged: {error!r} is missing or of the wrong type"
-            ) from error
+        except HistoryError:
+            raise
+        except KeyError as error:
+            raise HistoryError(f"the saved history is damaged: it has no {error}") from error
+        except (HidimError, TypeError, AttributeError) as error:
+            raise HistoryError(f"the saved history is damaged: {error}") from error
         optimizer._finished = 1 + max((t.rank for t in optimizer._trials if t.rank is not None), default=-1)
         return optimizer
 
@@ -226,10 +228,11 @@ class Optimizer:
     def load(cls, path: str | os.PathLike[str]) -> Optimizer:
         """Read what `save` wrote."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        except HistoryError as error:
+            raise HistoryError(f"{os.fspath(path)}: {error}") from error
         except ValueError as error:
             raise HistoryError(f"{os.fspath(path)} is not a saved history: {error}") from error
-        return cls.from_dict(data)
 
     def __repr__(self) -> str:
         return f"Optimizer(method={self.method.name!r}, seed={self._task.seed}, {self.history})"

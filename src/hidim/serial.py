@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hidim.errors import HistoryError, MethodError
+from hidim.errors import HistoryError, MethodError, ParameterError
 from hidim.methods import METHODS, Method, make_method
 from hidim.space import Space
 from hidim.trial import Trial, TrialState
@@ -43,8 +43,12 @@ def read_trial(data: Mapping[str, Any], space: Space) -> Trial:
         state = TrialState(data["state"])
     except ValueError as error:
         raise HistoryError(f"trial {data.get('number')} has an unknown state {data['state']!r}") from error
+    try:
+        params = space.validate(data["params"])
+    except ParameterError as error:
+        raise HistoryError(f"the saved history is damaged: trial {data.get('number')}: {error}") from error
     return Trial(
-        params=space.validate(data["params"]),
+        params=params,
         number=data["number"],
         value=data["value"],
         state=state,
@@ -56,9 +60,6 @@ def read_trial(data: Mapping[str, Any], space: Space) -> Trial:
 
 def check_trials(trials: list[Trial]) -> None:
     """Refuse trials that no optimizer can have written."""
-    ranks = [trial.rank for trial in trials if trial.rank is not None]
-    if len(set(ranks)) < len(ranks):
-        raise HistoryError("the saved history is damaged: two trials have the same rank")
     for position, trial in enumerate(trials):
         if trial.number != position:
             raise HistoryError(
@@ -74,6 +75,11 @@ def check_trials(trials: list[Trial]) -> None:
                 f"the saved history is damaged: trial {position} ({trial.state}) has the value {value!r}, "
                 f"the rank {trial.rank!r} and the meta {trial.meta!r}"
             )
+    ranks = [trial.rank for trial in trials if trial.rank is not None]
+    if not all(isinstance(rank, int) for rank in ranks) or sorted(ranks) != list(range(len(ranks))):
+        raise HistoryError(
+            "the saved history is damaged: the ranks of its finished trials are not 0, 1, 2, …"
+        )
 
 
 def write_method(method: Method) -> dict[str, Any]:

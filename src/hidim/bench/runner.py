@@ -100,7 +100,10 @@ def step(peer: Peer, task: Problem) -> tuple[float, float]:
 def sweep(jobs: Iterable[Job], out: Path, workers: int = 1) -> list[Record]:
     """Run the jobs that `out` does not hold yet, appending each record as it comes; give the new records."""
     done = {key(record) for record in read_records(out) if not record["error"]} if out.exists() else set()
+    jobs = list(jobs)
     todo = [job for job in jobs if key(vars(job)) not in done]
+    if len(todo) < len(jobs):
+        print(f"{len(jobs) - len(todo)} of {len(jobs)} runs are in {out} already", file=sys.stderr)
     _mend(out)
     records = []
     with one_thread(), out.open("a", encoding="utf-8") as lines:

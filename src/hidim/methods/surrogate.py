@@ -35,6 +35,9 @@ from hidim.trial import History
 Lengthscales = Literal["mixed", "hierarchical", "isotropic", "ard"]
 Inference = Literal["map", "slice"]
 
+#: Histories with more complete trials than this are fitted from nothing on a part of them first.
+LONG = 800
+
 
 class Fitted(NamedTuple):
     """Hyperparameters in force: who fitted them, on how many trials, and what they are."""
@@ -146,8 +149,12 @@ class Surrogate:
         warm = model.start if last is None else last.thetas[0]
         cold = last is None or n >= 1.5 * last.cold
         starts = [warm] if last is None or not cold else [warm, model.start]
-        calls = int(np.clip(15_000 / n, 15, 50 if cold else 25))
+        calls = int(np.clip(15_000 / n, 5, 50 if cold else 25))
         name = self.outcome if self.outcome != "auto" else _best_outcome(model, warm, x, y)
+        if cold and n > LONG:
+            # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
+            part = slice(None, None, math.ceil(2 * n / LONG))
+            starts = [fit(model, x[part], OUTCOMES[name](y)[part], starts).theta]
         fitted = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls)
         if self.outcome == "auto":
             # The transform was judged under the old length-scales: look again, and mend once.
@@ -161,7 +168,8 @@ class Surrogate:
             thetas = sample(model, x, losses, fitted.theta, rng, count=self.draws, burn_in=3, thinning=2)
         elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
             start = np.where(tied, 0.0, model.start if last is None else last.thetas[-1])
-            twin = fit(model, x, losses, [start], max_evaluations=12, held=tied)
+            few = int(np.clip(6_000 / n, 4, 12))
+            twin = fit(model, x, losses, [start], max_evaluations=few, held=tied)
             thetas = np.stack([fitted.theta, twin.theta])
         return Fitted(number, n, n if cold or last is None else last.cold, thetas, name)
 
