@@ -16,7 +16,7 @@ class Shrinking(Peer):
     """Halves its distance from the cube's corner at every ask, and breaks when told to."""
 
     def __init__(self, problem: Problem, seed: int, budget: int) -> None:
-        self.dim = problem.dim  # type: ignore[attr-defined]
+        self.dim = problem.dim
         self.told: list[float] = []
 
     def ask(self) -> dict[str, Any]:

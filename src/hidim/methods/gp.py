@@ -101,7 +101,7 @@ class GaussianProcess(Method):
         meta: dict[str, Any] = {"way": way, "bold": bold}
         if fitted.number == len(history):
             meta["fit"] = fitted.meta()
-        return unseen(task, history, points, rng, meta)
+        return unseen(task, seen, points, rng, meta)
 
     def _acquisition(self, posterior: Posterior, margin: float, rng: np.random.Generator) -> Acquisition:
         # The best of what is believed, too: else there is something to gain where a trial is pending.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hidim._types import Array
-from hidim.methods.base import Method, Suggestion, Task, observe
+from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.novelty import Seen
 from hidim.optim.starts import latin_hypercube, sobol
 from hidim.trial import History
@@ -21,7 +21,7 @@ class Random(Method):
     name: ClassVar[str] = "random"
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
-        return unseen(task, history, rng.random((1, task.space.dim)), rng, {})
+        return unseen(task, observe(task, history), rng.random((1, task.space.dim)), rng, {})
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Sobol(Method):
     name: ClassVar[str] = "sobol"
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
-        return unseen(task, history, sobol_point(task, len(history)), rng, {})
+        return unseen(task, observe(task, history), sobol_point(task, len(history)), rng, {})
 
 
 def design(task: Task, history: History, size: int, rng: np.random.Generator, **meta: str) -> Suggestion:
@@ -43,7 +43,7 @@ def design(task: Task, history: History, size: int, rng: np.random.Generator, **
         block, index = divmod(number - 1, size)
         hypercube = latin_hypercube(task.space.dim, size, np.random.default_rng([task.seed, block, size]))
         point = hypercube[index : index + 1]
-    return unseen(task, history, point, rng, {"way": "design", **meta})
+    return unseen(task, observe(task, history), point, rng, {"way": "design", **meta})
 
 
 def sobol_point(task: Task, index: int) -> Array:
@@ -56,15 +56,14 @@ def sobol_point(task: Task, index: int) -> Array:
 
 
 def unseen(
-    task: Task, history: History, points: Array, rng: np.random.Generator, meta: dict[str, Any]
+    task: Task, seen: Observations, points: Array, rng: np.random.Generator, meta: dict[str, Any]
 ) -> Suggestion:
     """The first of `points` (k, D) that is no repetition; if all are, another one, and `meta` says so."""
     space = task.space
-    observed = observe(task, history)
-    seen = Seen(np.vstack([observed.x, observed.avoid]))
+    known = Seen(np.vstack([seen.x, seen.avoid]))
     snapped = space.snap(points)
-    point = seen.first_new(snapped)
+    point = known.first_new(snapped)
     if point is None:
-        point = seen.any_new(space, rng)
+        point = known.any_new(space, rng)
         meta = {**meta, "instead": "random" if point is not None else "repetition"}
     return Suggestion(space.decode(snapped[0] if point is None else point), meta)
