@@ -26,10 +26,14 @@ class Suggest(Protocol):
 
 
 class Problem(ABC):
-    """Something to be minimised: a name, the known optimum, a space, a value for every configuration."""
+    """Something to be minimised: a name, the known optimum, a space, a value for every configuration.
+
+    `noise` is the standard deviation of what an observer adds to a value (see `runner.execute`).
+    """
 
     name: str
     optimum: float
+    noise: float
 
     @abstractmethod
     def space(self) -> Space:
@@ -41,7 +45,7 @@ class Problem(ABC):
 
     @abstractmethod
     def value(self, params: Params) -> float:
-        """The objective at a configuration."""
+        """The objective at a configuration, without noise."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class BoxProblem(Problem):
         optimum: the smallest value; regret is a value minus this.
         evaluate: maps a point of shape (dim,) of the unit cube to a value.
         minimiser: one point of the unit cube, of shape (dim,), where the optimum is reached.
+        noise: standard deviation of the noise of an observation.
     """
 
     name: str
@@ -59,6 +64,7 @@ class BoxProblem(Problem):
     optimum: float
     evaluate: Callable[[Array], float] = field(repr=False)
     minimiser: Array = field(repr=False)
+    noise: float = 0.0
 
     def space(self) -> Space:
         from hidim.space import Space, Vector

@@ -25,6 +25,7 @@ class Jenatton(Problem):
 
     name: str = "jenatton"
     optimum: float = 0.1
+    noise: float = 0.0
 
     def space(self) -> Space:
         from hidim.space import Choice, Float, Space

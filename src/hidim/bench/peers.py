@@ -36,6 +36,10 @@ class Peer(ABC):
     def add(self, params: Params, value: float) -> None:
         raise MethodError(f"{type(self).__name__} cannot take evaluations that it did not ask for")
 
+    def recommend(self) -> int | None:
+        """The number of the evaluation to be taken after a noisy run; None: that with the best value told."""
+        return None
+
 
 class Random(Peer):
     """Uniform random search."""
@@ -102,12 +106,15 @@ class BoTorch(Peer):
     """BoTorch as its tutorials use it: 10 Sobol points, then SingleTaskGP with its default priors and LogEI.
 
     Every suggestion fits the model anew by `fit_gpytorch_mll` (outcomes standardised, double precision) and
-    maximises LogEI by `optimize_acqf` with 10 restarts from 512 raw samples.
+    maximises LogEI by `optimize_acqf` with 10 restarts from 512 raw samples. With `noisy` it is the
+    acquisition function that BoTorch means for noise, qLogNEI over all points evaluated, and the point with
+    the best posterior mean is recommended.
     """
 
     INITIAL = 10
 
-    def __init__(self, problem: Problem, seed: int, budget: int) -> None:
+    def __init__(self, problem: Problem, seed: int, budget: int, *, noisy: bool = False) -> None:
+        self._noisy = noisy
         self._torch = torch = require("torch", "bench")
         for module in ("acquisition", "fit", "models", "optim"):  # here, so that no ask pays for imports
             require(f"botorch.{module}", "bench")
@@ -128,20 +135,35 @@ class BoTorch(Peer):
 
     def _suggest(self) -> Array:
         from botorch.acquisition import LogExpectedImprovement
+        from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+        from botorch.optim import optimize_acqf
+
+        model, points, rewards = self._fitted()
+        if self._noisy:
+            acquisition = qLogNoisyExpectedImprovement(model, points)
+        else:
+            acquisition = LogExpectedImprovement(model, best_f=rewards.max())
+        best, _ = optimize_acqf(acquisition, self._bounds, q=1, num_restarts=10, raw_samples=512)
+        suggestion: Array = best[0].clamp(0.0, 1.0).numpy()
+        return suggestion
+
+    def _fitted(self) -> tuple[Any, Any, Any]:
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
         from botorch.models.transforms import Standardize
-        from botorch.optim import optimize_acqf
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         points = self._torch.tensor(np.array(self._points), dtype=self._torch.double)
         rewards = -self._torch.tensor(self._values, dtype=self._torch.double)[:, None]  # BoTorch maximises
         model = SingleTaskGP(points, rewards, outcome_transform=Standardize(m=1))
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        acquisition = LogExpectedImprovement(model, best_f=rewards.max())
-        best, _ = optimize_acqf(acquisition, self._bounds, q=1, num_restarts=10, raw_samples=512)
-        suggestion: Array = best[0].clamp(0.0, 1.0).numpy()
-        return suggestion
+        return model, points, rewards
+
+    def recommend(self) -> int | None:
+        if not self._noisy:
+            return None
+        model, points, _ = self._fitted()
+        return int(model.posterior(points).mean.argmax())
 
     def tell(self, params: Params, value: float) -> None:
         self.add(params, value)
@@ -202,6 +224,7 @@ PEERS: dict[str, Callable[[Problem, int, int], Peer]] = {
     "optuna-gp": lambda problem, seed, _: Optuna("GPSampler", problem, seed),
     "optuna-cmaes": lambda problem, seed, _: Optuna("CmaEsSampler", problem, seed),
     "botorch": BoTorch,
+    "botorch-noisy": lambda problem, seed, budget: BoTorch(problem, seed, budget, noisy=True),
     "pycma": PyCMA,
 }
 PREFIX = "hidim:"

@@ -1,6 +1,6 @@
 """Named benchmark problems: `problem("levy-20-shifted")`.
 
-A name is a family, a dimension and any of the variants `shifted` and `rotated`, in any order after the
+A name is a family, a dimension and any of the variants `shifted`, `rotated` and `noisy`, in any order after the
 family: `branin-25`, `branin-rotated-25` and `branin-25-rotated` (the last two are one problem). Everything
 random about a problem is drawn from a checksum of its name, so a name means the same function everywhere.
 
@@ -8,7 +8,8 @@ random about a problem is drawn from a checksum of its name, so a name means the
 and never out of it; idle coordinates of embedded functions stay idle. *Rotated*: f(mirror(m + R(u - m))), an
 orthogonal R about the minimiser m, which therefore stays where it was. Points outside the cube are mirrored
 at its walls. So the formulas are only ever evaluated inside their own boxes, and the known optimum stays the
-optimum whatever a formula does outside; clipping would do the same, but make flat regions.
+optimum whatever a formula does outside; clipping would do the same, but make flat regions. *Noisy*: what is
+observed is the value plus Gaussian noise, whose standard deviation is a tenth of the function's range.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from hidim.bench.conditional import Jenatton
 from hidim.bench.functions import Landscape
 from hidim.errors import HidimError
 
-VARIANTS = ("shifted", "rotated")
+VARIANTS = ("shifted", "rotated", "noisy")
 MAX_SHIFT = 0.25
+NOISE = 0.1
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ EXAMPLES = (
     "gaussian-50",
     "additive-50",
     "rpp-50",
+    "hartmann6-6-noisy",
     "jenatton",
 )
 
@@ -101,7 +104,7 @@ def _parse(name: str) -> tuple[str, int, tuple[str, ...]]:
     family = "-".join(word for word in words if word not in numbers and word not in VARIANTS)
     if family not in FAMILIES or len(numbers) != 1 or len(set(words)) != len(words):
         raise HidimError(
-            f"no problem {name!r}: write family-dimension[-shifted][-rotated] with a family of "
+            f"no problem {name!r}: write family-dimension[-shifted][-rotated][-noisy] with a family of "
             f"{', '.join(FAMILIES)}, as in 'levy-20-shifted'; or 'jenatton'"
         )
     dim, needs = int(numbers[0]), FAMILIES[family]
@@ -137,7 +140,14 @@ def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
             u = move(u)
         return formula(low + width * u[active])
 
-    return BoxProblem("-".join((base, *variants)), dim, landscape.optimum, evaluate, minimiser)
+    noise = NOISE * _range(evaluate, dim, landscape.optimum) if "noisy" in variants else 0.0
+    return BoxProblem("-".join((base, *variants)), dim, landscape.optimum, evaluate, minimiser, noise)
+
+
+def _range(evaluate: Callable[[Array], float], dim: int, optimum: float) -> float:
+    """How far values reach above the optimum, by the largest of a thousand random points."""
+    points = np.random.default_rng(0).random((1000, dim))
+    return max(map(evaluate, points)) - optimum
 
 
 def mirror(u: Array) -> Array:

@@ -47,6 +47,13 @@ def regret_curve(record: Record) -> Array:
     return regrets.clip(min=0.0)
 
 
+def final_regret(record: Record) -> float:
+    """Regret of the recommended configuration, which without noise is the best one."""
+    if record.get("recommended") is not None:
+        return float(record["recommended"] - record["optimum"])
+    return float(regret_curve(record)[-1])
+
+
 def summarise(records: Iterable[Record]) -> list[Row]:
     """One row per problem, number of evaluations and method: problems as they come, best method first."""
     groups = defaultdict(list)
@@ -98,7 +105,7 @@ def ours_first(method: str) -> tuple[bool, str]:
 
 def _row(problem: str, evaluations: int, method: str, runs: Sequence[Record]) -> Row:
     good = [run for run in runs if not run["error"]]
-    regrets = tuple(sorted(float(regret_curve(run)[-1]) for run in good))
+    regrets = tuple(sorted(map(final_regret, good)))
     seconds = _median([run["own_seconds"] for run in good])
     return Row(problem, evaluations, method, regrets, seconds, len(runs) - len(good))
 

@@ -23,6 +23,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hidim._version import __version__
 from hidim.bench.base import Problem
 from hidim.bench.peers import Peer, check_method, make_peer
@@ -60,23 +62,30 @@ def execute(job: Job) -> Record:
     """Run one job in this process; an exception becomes the record's `error`.
 
     `values` holds every value in order, `ask_seconds` the method's own time for each: that inside `ask` and
-    `tell`. Neither the objective nor the making of the method, with its imports, is counted.
+    `tell`. Neither the objective nor the making of the method, with its imports, is counted. On a noisy
+    problem the method is told values with noise, the same for every method; `values` are those without, and
+    `recommended` is that of the configuration which the method recommends in the end.
     """
     values: list[float] = []
     seconds: list[float] = []
-    error = None
+    error = recommended = None
     task = problem(job.problem)
+    noise = task.noise * np.random.default_rng([job.seed, job.evaluations]).standard_normal(job.evaluations)
     try:
         peer = make_peer(job.method, task, job.seed, job.evaluations)
-        for _ in range(job.evaluations):
-            value, own = step(peer, task)
+        for added in noise:
+            value, own = step(peer, task, added)
             values.append(value)
             seconds.append(own)
+        if task.noise:
+            place = peer.recommend()
+            recommended = values[int(np.argmin(values + noise)) if place is None else place]
     except Exception:
         error = traceback.format_exc()
     return vars(job) | {
         "optimum": task.optimum,
         "values": values,
+        "recommended": recommended,
         "own_seconds": sum(seconds),
         "ask_seconds": [round(second, 6) for second in seconds],
         "error": error,
@@ -86,14 +95,14 @@ def execute(job: Job) -> Record:
     }
 
 
-def step(peer: Peer, task: Problem) -> tuple[float, float]:
+def step(peer: Peer, task: Problem, noise: float = 0.0) -> tuple[float, float]:
     """One evaluation: its value, and the seconds that the method itself took in `ask` and `tell`."""
     start = time.perf_counter()
     params = peer.ask()
     asked = time.perf_counter()
     value = task.value(params)
     valued = time.perf_counter()
-    peer.tell(params, value)
+    peer.tell(params, value + noise)
     return value, asked - start + time.perf_counter() - valued
 
 
