@@ -11,9 +11,10 @@ from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.trial import History, Trial, TrialState
 
 if TYPE_CHECKING:
-    from hidim.loop import Result, minimize
     from hidim.methods import METHODS
     from hidim.optimizer import Optimizer
+    from hidim.result import Result
+    from hidim.run.loop import minimize
 
 __all__ = [
     "METHODS",
@@ -36,8 +37,8 @@ __all__ = [
 _LAZY = {
     "METHODS": "hidim.methods",
     "Optimizer": "hidim.optimizer",
-    "Result": "hidim.loop",
-    "minimize": "hidim.loop",
+    "Result": "hidim.result",
+    "minimize": "hidim.run.loop",
 }
 
 

@@ -6,7 +6,7 @@ import copy
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
@@ -15,8 +15,10 @@ import numpy as np
 
 from hidim import serial
 from hidim._threads import single_threaded
+from hidim._types import Array
 from hidim.errors import HidimError, HistoryError, MethodError, SpaceError, TrialError
 from hidim.methods import Method, Task, make_method
+from hidim.methods.noise import is_noisy
 from hidim.space import Space
 from hidim.trial import History, Trial, TrialState, same_params
 
@@ -30,6 +32,7 @@ class Optimizer:
         seed: the same seed and the same values give the same suggestions.
         budget: number of trials planned, if known; some methods plan with it.
         maximize: whether large values are good.
+        noisy: whether the same configuration may give different values; None: hidim finds out.
 
     Example:
         >>> from hidim import Float, Space
@@ -49,6 +52,7 @@ class Optimizer:
         budget: int | None = None,
         *,
         maximize: bool = False,
+        noisy: bool | None = None,
     ) -> None:
         if not isinstance(space, Space):
             raise SpaceError(
@@ -62,9 +66,11 @@ class Optimizer:
             raise MethodError(f"budget must be a positive integer or None, not {budget!r}")
         if not isinstance(maximize, bool):
             raise MethodError(f"maximize must be True or False, not {maximize!r}")
+        if not isinstance(noisy, bool | None):
+            raise MethodError(f"noisy must be True, False or None, not {noisy!r}")
         self._method = make_method(method)
         planned = None if budget is None else int(budget)
-        self._task = Task(space, maximize=maximize, seed=int(seed), budget=planned)
+        self._task = Task(space, maximize=maximize, seed=int(seed), budget=planned, noisy=noisy)
         self._trials: list[Trial] = []
         self._finished = 0
 
@@ -82,15 +88,36 @@ class Optimizer:
         return History(self._trials)
 
     @property
+    def maximize(self) -> bool:
+        return self._task.maximize
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the objective is noisy, as was said or as the history shows."""
+        return is_noisy(self._task, self.history)
+
+    @property
     def best(self) -> Trial:
-        """The complete trial with the best value; the first of equals."""
-        complete = self.history.complete
+        """The complete trial with the best value; the first of equals.
+
+        Of a noisy objective, the trial with the best mean by the method's model: the best of many noisy
+        values was mostly lucky.
+        """
+        history = self.history
+        complete = history.complete
         if not complete:
             raise TrialError(
                 "no trial is complete yet: tell at least one finite value before asking for the best"
             )
+        means = self._means(history) if self.noisy else None
+        if means is not None:
+            return complete[int(np.argmin(means))]
         sign = -1.0 if self._task.maximize else 1.0
         return min(complete, key=lambda t: sign * float(t.value or 0.0))
+
+    @single_threaded
+    def _means(self, history: History) -> Array | None:
+        return self.method.means(self._task, history)
 
     # -- ask -----------------------------------------------------------------------------------------------
 
@@ -126,30 +153,42 @@ class Optimizer:
 
     # -- tell ----------------------------------------------------------------------------------------------
 
-    def tell(self, trial: Trial | int, value: float) -> None:
+    def tell(
+        self,
+        trial: Trial | int,
+        value: float,
+        *,
+        variance: float | None = None,
+        seconds: float | None = None,
+    ) -> Trial:
         """Give the value of a trial, in any order; NaN and infinities make it a failed trial.
 
         Args:
             trial: what `ask` returned, or its number.
             value: what the objective returned.
+            variance: of the noise in `value`, if it is known.
+            seconds: how long the objective took; kept, and of no influence.
+
+        Returns:
+            The finished trial.
         """
         known = self._running(trial)
-        number = _as_float(value)
+        number, noise = _as_float(value), _as_variance(variance)
         if not math.isfinite(number):
-            self._finish(known.failed(f"the value is {number}", self._finished))
-        else:
-            self._finish(known.completed(number, self._finished))
+            return self._finish(known.failed(f"the value is {number}", self._finished, seconds=seconds))
+        return self._finish(known.completed(number, self._finished, variance=noise, seconds=seconds))
 
-    def fail(self, trial: Trial | int, reason: str = "told to fail") -> None:
+    def fail(
+        self, trial: Trial | int, reason: str = "told to fail", *, seconds: float | None = None
+    ) -> Trial:
         """Say that a trial has no value: the objective crashed, was killed, or makes no sense there."""
-        self._finish(self._running(trial).failed(str(reason), self._finished))
+        return self._finish(self._running(trial).failed(str(reason), self._finished, seconds=seconds))
 
-    def add(self, params: Mapping[str, Any], value: float) -> Trial:
+    def add(self, params: Mapping[str, Any], value: float, *, variance: float | None = None) -> Trial:
         """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
-        number = _as_float(value)
+        number, noise = _as_float(value), _as_variance(variance)
         trial = self._enter(params, {"way": "added"})
-        self.tell(trial, number)
-        return self._trials[-1]
+        return self.tell(trial, number, variance=noise)
 
     def _running(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
@@ -173,21 +212,43 @@ class Optimizer:
             )
         return known
 
-    def _finish(self, trial: Trial) -> None:
+    def _finish(self, trial: Trial) -> Trial:
         self._trials[trial.number] = trial
         self._finished += 1
+        return trial
+
+    def withdraw(self, trial: Trial) -> None:
+        """Take back the trial that was asked for last, as if it had not been; it must not be told yet."""
+        if self._running(trial).number != len(self._trials) - 1:
+            raise TrialError(f"trial {trial.number} is not the last one asked for: fail it instead")
+        self._trials.pop()
+
+    def restore(self, trials: Sequence[Trial]) -> None:
+        """Take over the trials of an earlier run of the same space, numbers and ranks as they are."""
+        if self._trials:
+            raise TrialError("restore is for an optimizer that has not asked for anything yet; use add")
+        serial.check_trials(list(trials))
+        self._trials = list(trials)
+        self._finished = sum(t.rank is not None for t in trials)
 
     # -- keep ----------------------------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        """Method, seed, budget, direction and noise, as plain JSON data."""
+        return {
+            "method": serial.write_method(self.method),
+            "seed": self._task.seed,
+            "budget": self._task.budget,
+            "maximize": self._task.maximize,
+            "noisy": self._task.noisy,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the next suggestion depends on, as plain JSON data."""
         return {
             "format": serial.FORMAT,
             "space": self.space.to_dict(),
-            "method": serial.write_method(self.method),
-            "seed": self._task.seed,
-            "budget": self._task.budget,
-            "maximize": self._task.maximize,
+            **self.settings(),
             "trials": [serial.write_trial(t) for t in self._trials],
         }
 
@@ -202,16 +263,15 @@ class Optimizer:
                 seed=data["seed"],
                 budget=data["budget"],
                 maximize=data["maximize"],
+                noisy=data.get("noisy"),
             )
-            optimizer._trials = [serial.read_trial(t, optimizer.space) for t in data["trials"]]
-            serial.check_trials(optimizer._trials)
+            optimizer.restore([serial.read_trial(t, optimizer.space) for t in data["trials"]])
         except HistoryError:
             raise
         except KeyError as error:
             raise HistoryError(f"the saved history is damaged: it has no {error}") from error
         except (HidimError, TypeError, AttributeError) as error:
             raise HistoryError(f"the saved history is damaged: {error}") from error
-        optimizer._finished = 1 + max((t.rank for t in optimizer._trials if t.rank is not None), default=-1)
         return optimizer
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -241,6 +301,15 @@ class Optimizer:
 def is_whole(value: Any) -> bool:
     """Whether `value` is an integer, Python's or numpy's, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _as_variance(variance: float | None) -> float | None:
+    if variance is None:
+        return None
+    number = _as_float(variance)
+    if not 0.0 <= number < math.inf:
+        raise TrialError(f"a noise variance must be a number of at least 0, not {variance!r}")
+    return number
 
 
 def _as_float(value: float) -> float:

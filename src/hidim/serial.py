@@ -35,6 +35,8 @@ def write_trial(trial: Trial) -> dict[str, Any]:
         "meta": trial.meta,
         "reason": trial.reason,
         "rank": trial.rank,
+        "variance": trial.variance,
+        "seconds": trial.seconds,
     }
 
 
@@ -55,6 +57,8 @@ def read_trial(data: Mapping[str, Any], space: Space) -> Trial:
         meta=data["meta"],
         reason=data["reason"],
         rank=data["rank"],
+        variance=data.get("variance"),
+        seconds=data.get("seconds"),
     )
 
 

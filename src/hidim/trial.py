@@ -31,6 +31,8 @@ class Trial:
         meta: what the method must remember of its suggestion (JSON-ready).
         reason: why the trial failed.
         rank: position in the order of finishing, from 0; None while running.
+        variance: of the noise in `value`, where the objective gave one.
+        seconds: how long the objective took, where that is known; trials are equal whatever it is.
     """
 
     params: Params
@@ -40,12 +42,14 @@ class Trial:
     meta: dict[str, Any] = field(default_factory=dict)
     reason: str | None = None
     rank: int | None = None
+    variance: float | None = None
+    seconds: float | None = None
 
     def __eq__(self, other: object) -> bool:
         # The generated one would ask arrays for their truth value.
         if not isinstance(other, Trial):
             return NotImplemented
-        rest = [f.name for f in fields(self) if f.name != "params"]
+        rest = [f.name for f in fields(self) if f.name not in ("params", "seconds")]
         return same_params(self.params, other.params) and all(
             getattr(self, name) == getattr(other, name) for name in rest
         )
@@ -53,11 +57,14 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.number)
 
-    def completed(self, value: float, rank: int) -> Trial:
-        return replace(self, value=value, state=TrialState.COMPLETE, rank=rank)
+    def completed(
+        self, value: float, rank: int, *, variance: float | None = None, seconds: float | None = None
+    ) -> Trial:
+        state = TrialState.COMPLETE
+        return replace(self, value=value, state=state, rank=rank, variance=variance, seconds=seconds)
 
-    def failed(self, reason: str, rank: int) -> Trial:
-        return replace(self, state=TrialState.FAILED, reason=reason, rank=rank)
+    def failed(self, reason: str, rank: int, *, seconds: float | None = None) -> Trial:
+        return replace(self, state=TrialState.FAILED, reason=reason, rank=rank, seconds=seconds)
 
 
 def same_params(left: Params, right: Params) -> bool:

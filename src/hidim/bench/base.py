@@ -25,6 +25,10 @@ class Suggest(Protocol):
     def label(self, name: str, options: tuple[str, ...]) -> str: ...
 
 
+class Crash(Exception):
+    """The objective has no value here, as a simulation that crashes."""
+
+
 class Problem(ABC):
     """Something to be minimised: a name, the known optimum, a space, a value for every configuration.
 
@@ -45,7 +49,7 @@ class Problem(ABC):
 
     @abstractmethod
     def value(self, params: Params) -> float:
-        """The objective at a configuration, without noise."""
+        """The objective at a configuration, without noise; may raise `Crash`."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,9 @@ class Peer(ABC):
     @abstractmethod
     def tell(self, params: Params, value: float) -> None: ...
 
+    def fail(self, params: Params) -> None:
+        """The configuration asked for has no value; who cannot be told so goes on without."""
+
     def add(self, params: Params, value: float) -> None:
         raise MethodError(f"{type(self).__name__} cannot take evaluations that it did not ask for")
 
@@ -92,6 +95,9 @@ class Optuna(Peer):
 
     def tell(self, params: Params, value: float) -> None:
         self._study.tell(self._trial, value)
+
+    def fail(self, params: Params) -> None:
+        self._study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
 
     def add(self, params: Params, value: float) -> None:
         unit = self._optuna.distributions.FloatDistribution(0.0, 1.0)
@@ -192,7 +198,14 @@ class PyCMA(Peer):
 
     def tell(self, params: Params, value: float) -> None:
         self._told.append((params["x"], value))
-        if not self._waiting:
+        self._turn()
+
+    def fail(self, params: Params) -> None:
+        self._turn()
+
+    def _turn(self) -> None:
+        """Hand a finished generation to the strategy; a generation that failed as a whole is asked anew."""
+        if not self._waiting and self._told:
             self._strategy.tell(*map(list, zip(*self._told, strict=True)))
             self._told = []
 
@@ -213,6 +226,13 @@ class Hidim(Peer):
 
     def tell(self, params: Params, value: float) -> None:
         self._optimizer.tell(self._trial, value)
+
+    def fail(self, params: Params) -> None:
+        self._optimizer.fail(self._trial, "crashed")
+
+    def recommend(self) -> int | None:
+        best: int = self._optimizer.best.number
+        return best
 
     def add(self, params: Params, value: float) -> None:
         self._optimizer.add(params, value)

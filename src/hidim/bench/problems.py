@@ -10,6 +10,8 @@ orthogonal R about the minimiser m, which therefore stays where it was. Points o
 at its walls. So the formulas are only ever evaluated inside their own boxes, and the known optimum stays the
 optimum whatever a formula does outside; clipping would do the same, but make flat regions. *Noisy*: what is
 observed is the value plus Gaussian noise, whose standard deviation is a tenth of the function's range.
+*Crashing*: a half-space of random direction, three tenths of the cube without the minimiser, has no values.
+*Walled*: the same, where a single active coordinate decides.
 """
 
 from __future__ import annotations
@@ -23,14 +25,15 @@ import numpy as np
 
 from hidim._types import Array, Indices
 from hidim.bench import functions
-from hidim.bench.base import BoxProblem, Problem
+from hidim.bench.base import BoxProblem, Crash, Problem
 from hidim.bench.conditional import Jenatton
 from hidim.bench.functions import Landscape
 from hidim.errors import HidimError
 
-VARIANTS = ("shifted", "rotated", "noisy")
+VARIANTS = ("shifted", "rotated", "noisy", "crashing", "walled")
 MAX_SHIFT = 0.25
 NOISE = 0.1
+CRASHING = 0.3
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def _parse(name: str) -> tuple[str, int, tuple[str, ...]]:
     family = "-".join(word for word in words if word not in numbers and word not in VARIANTS)
     if family not in FAMILIES or len(numbers) != 1 or len(set(words)) != len(words):
         raise HidimError(
-            f"no problem {name!r}: write family-dimension[-shifted][-rotated][-noisy] with a family of "
+            f"no problem {name!r}: write family-dimension[-variant…] with a family of "
             f"{', '.join(FAMILIES)}, as in 'levy-20-shifted'; or 'jenatton'"
         )
     dim, needs = int(numbers[0]), FAMILIES[family]
@@ -141,6 +144,11 @@ def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
         return formula(low + width * u[active])
 
     noise = NOISE * _range(evaluate, dim, landscape.optimum) if "noisy" in variants else 0.0
+    for variant in ("crashing", "walled"):
+        if variant in variants:
+            rng = _generator(base, variant)
+            normal = rng.standard_normal(dim) if variant == "crashing" else np.eye(dim)[rng.choice(active)]
+            evaluate = _crashing(evaluate, normal, minimiser)
     return BoxProblem("-".join((base, *variants)), dim, landscape.optimum, evaluate, minimiser, noise)
 
 
@@ -148,6 +156,21 @@ def _range(evaluate: Callable[[Array], float], dim: int, optimum: float) -> floa
     """How far values reach above the optimum, by the largest of a thousand random points."""
     points = np.random.default_rng(0).random((1000, dim))
     return max(map(evaluate, points)) - optimum
+
+
+def _crashing(evaluate: Callable[[Array], float], normal: Array, minimiser: Array) -> Callable[[Array], float]:
+    """`evaluate` without values on that side of a plane, three tenths of the cube, which has no minimiser."""
+    heights = np.random.default_rng(0).random((10_000, len(normal))) @ normal
+    low, high = np.quantile(heights, [CRASHING, 1 - CRASHING])
+    above = minimiser @ normal <= high
+
+    def checked(u: Array) -> float:
+        height = u @ normal
+        if height > high if above else height < low:
+            raise Crash("beyond the plane")
+        return evaluate(u)
+
+    return checked
 
 
 def mirror(u: Array) -> Array:

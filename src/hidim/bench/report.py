@@ -23,6 +23,7 @@ class Row:
         regrets: the final regrets of the runs that ended well, sorted.
         own_seconds: the median over them of the time that the method itself took.
         failures: how many runs ended with an error.
+        crashes: the median share of evaluations without a value in the last half of a run.
     """
 
     problem: str
@@ -31,6 +32,7 @@ class Row:
     regrets: tuple[float, ...]
     own_seconds: float
     failures: int
+    crashes: float
 
     @property
     def quartiles(self) -> tuple[float, float, float]:
@@ -43,7 +45,7 @@ class Row:
 
 def regret_curve(record: Record) -> Array:
     """Best value so far minus the optimum after every evaluation, of shape (evaluations,), never negative."""
-    regrets: Array = np.minimum.accumulate(record["values"]) - record["optimum"]
+    regrets: Array = np.fmin.accumulate(np.array(record["values"], dtype=float)) - record["optimum"]
     return regrets.clip(min=0.0)
 
 
@@ -67,13 +69,16 @@ def summarise(records: Iterable[Record]) -> list[Row]:
 def long_table(rows: Sequence[Row], *, markdown: bool = False) -> str:
     """One line per problem and method."""
     lines = []
+    crashing = any(row.crashes > 0 for row in rows)
     for (problem, evaluations), group in groupby(rows, key=lambda row: (row.problem, row.evaluations)):
         for place, row in enumerate(group):
             low, middle, high = map(figure, row.quartiles)
             name = f"{problem}, {evaluations} evaluations" if place == 0 else ""
             runs = f"{len(row.regrets)}" + (f" ({row.failures} failed)" if row.failures else "")
-            lines.append([name, row.method, runs, middle, low, high, figure(row.own_seconds)])
+            crashes = [f"{100 * row.crashes:.0f} %"] if crashing else []
+            lines.append([name, row.method, runs, middle, low, high, figure(row.own_seconds), *crashes])
     header = ["problem", "method", "runs", "median regret", "lower quartile", "upper quartile", "own time, s"]
+    header += ["crashes, last half"] if crashing else []
     return render(header, lines, left=2, markdown=markdown)
 
 
@@ -107,7 +112,8 @@ def _row(problem: str, evaluations: int, method: str, runs: Sequence[Record]) ->
     good = [run for run in runs if not run["error"]]
     regrets = tuple(sorted(map(final_regret, good)))
     seconds = _median([run["own_seconds"] for run in good])
-    return Row(problem, evaluations, method, regrets, seconds, len(runs) - len(good))
+    crashes = _median([np.isnan(np.array(run["values"], dtype=float))[evaluations // 2 :].mean() for run in good])
+    return Row(problem, evaluations, method, regrets, seconds, len(runs) - len(good), crashes)
 
 
 def _rank(row: Row) -> float:

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from hidim._types import Params
 from hidim._version import __version__
-from hidim.bench.base import Problem
+from hidim.bench.base import Crash, Problem
 from hidim.bench.peers import Peer, check_method, make_peer
 from hidim.bench.problems import problem
 from hidim.errors import HistoryError
@@ -66,7 +67,7 @@ def execute(job: Job) -> Record:
     problem the method is told values with noise, the same for every method; `values` are those without, and
     `recommended` is that of the configuration which the method recommends in the end.
     """
-    values: list[float] = []
+    values: list[float | None] = []
     seconds: list[float] = []
     error = recommended = None
     task = problem(job.problem)
@@ -79,7 +80,8 @@ def execute(job: Job) -> Record:
             seconds.append(own)
         if task.noise:
             place = peer.recommend()
-            recommended = values[int(np.argmin(values + noise)) if place is None else place]
+            observed = np.array(values, dtype=float) + noise
+            recommended = values[int(np.nanargmin(observed)) if place is None else place]
     except Exception:
         error = traceback.format_exc()
     return vars(job) | {
@@ -95,15 +97,25 @@ def execute(job: Job) -> Record:
     }
 
 
-def step(peer: Peer, task: Problem, noise: float = 0.0) -> tuple[float, float]:
-    """One evaluation: its value, and the seconds that the method itself took in `ask` and `tell`."""
+def step(peer: Peer, task: Problem, noise: float = 0.0) -> tuple[float | None, float]:
+    """One evaluation: its value, None if it crashed, and the seconds that the method itself took."""
     start = time.perf_counter()
     params = peer.ask()
     asked = time.perf_counter()
-    value = task.value(params)
+    value = _value(task, params)
     valued = time.perf_counter()
-    peer.tell(params, value + noise)
+    if value is None:
+        peer.fail(params)
+    else:
+        peer.tell(params, value + noise)
     return value, asked - start + time.perf_counter() - valued
+
+
+def _value(task: Problem, params: Params) -> float | None:
+    try:
+        return task.value(params)
+    except Crash:
+        return None
 
 
 def sweep(jobs: Iterable[Job], out: Path, workers: int = 1) -> list[Record]:
@@ -136,7 +148,13 @@ def describe(record: Record) -> str:
     run = f"{record['problem']}  {record['method']}  seed {record['seed']}"
     if record["error"]:
         return f"{run}: {record['error'].strip().splitlines()[-1]}"
-    return f"{run}: regret {min(record['values']) - record['optimum']:.3g}, {record['own_seconds']:.1f} s"
+    return f"{run}: regret {_regret(record):.3g}, {record['own_seconds']:.1f} s"
+
+
+def _regret(record: Record) -> float:
+    if record["recommended"] is None:
+        return float(np.nanmin(np.array(record["values"], dtype=float)) - record["optimum"])
+    return float(record["recommended"] - record["optimum"])
 
 
 def key(record: Record) -> tuple[Any, ...]:

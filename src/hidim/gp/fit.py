@@ -32,10 +32,12 @@ def fit(
     *,
     max_evaluations: int = 50,
     held: Mask | None = None,
+    variances: Array | None = None,
 ) -> Fit:
     """The best local optimum found from `starts`; a start that fails is passed over.
 
-    Entries of θ that are `held` stay at their value in the first start.
+    Entries of θ that are `held` stay at their value in the first start. `variances` (n,) are those with which
+    the observations came.
 
     If every evaluation fails, the first start is returned with an infinite loss: the caller keeps the
     parameters that it had.
@@ -50,7 +52,7 @@ def fit(
         nonlocal best, count
         count += 1
         try:
-            value, gradient = model.negative_log_posterior(theta, x, y)
+            value, gradient = model.negative_log_posterior(theta, x, y, variances)
         except NumericalError:
             return 1e10, np.zeros_like(theta)
         if not (np.isfinite(value) and np.all(np.isfinite(gradient))):

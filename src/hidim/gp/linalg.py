@@ -18,15 +18,17 @@ from hidim.errors import NumericalError
 JITTER_LADDER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 
 
-def cholesky(matrix: Array, ridge: float = 0.0) -> tuple[Array, float]:
+def cholesky(matrix: Array, ridge: float | Array = 0.0) -> tuple[Array, float]:
     """Lower factor L of `matrix` (n, n) + `ridge` I, and the jitter that had to be added besides.
+
+    A `ridge` of shape (n,) is added entry by entry.
 
     Example:
         >>> factor, jitter = cholesky(np.array([[4.0, 2.0], [2.0, 2.0]]))
         >>> factor.tolist(), jitter
         ([[2.0, 0.0], [1.0, 1.0]], 0.0)
     """
-    scale = float(np.mean(np.diagonal(matrix))) + ridge
+    scale = float(np.mean(np.diagonal(matrix)) + np.mean(ridge))
     for rung in JITTER_LADDER:
         trial = np.array(matrix.T, order="F")  # symmetric, and so a plain copy if it is stored by rows
         trial.flat[:: len(trial) + 1] += ridge + rung * scale

@@ -1,6 +1,7 @@
 """A Gaussian process before it has seen data: kernel, noise and mean, and its log posterior density.
 
-Notation: K = k(X, X) + σ² I, L its Cholesky factor, m the mean, α = K⁻¹ (y − m).
+Notation: K = k(X, X) + σ² I + diag(v), where v are variances that observations came with, L its Cholesky factor,
+m the mean, α = K⁻¹ (y − m).
 
     −log p(y | θ) = ½ (y − m)ᵀ α + Σ log L_ii + ½ n log 2π        ∂/∂K = ½ (K⁻¹ − α αᵀ)
 """
@@ -67,16 +68,18 @@ class Model:
             return 0.0
         return float(inverse_ones @ y / (inverse_ones.sum() + self.mean_sd**-2))
 
-    def negative_log_posterior(self, theta: Array, x: Array, y: Array) -> tuple[float, Array]:
+    def negative_log_posterior(
+        self, theta: Array, x: Array, y: Array, variances: Array | None = None
+    ) -> tuple[float, Array]:
         """−log p(y | θ) − log p(θ) and its gradient, from one `potrf` and one `potri`.
 
         Args:
-            theta: (size,); x: (n, p); y: (n,).
+            theta: (size,); x: (n, p); y: (n,); variances: v (n,), none by default.
         """
         n = len(y)
         gram = self.kernel.gram(theta[:-1], x)
         noise = math.exp(theta[-1])
-        factor, _ = linalg.cholesky(gram.value, ridge=noise)
+        factor, _ = linalg.cholesky(gram.value, ridge=noise if variances is None else noise + variances)
         inverse = linalg.inverse(factor)
         mean = self.mean(inverse.sum(axis=1), y)
         alpha = inverse @ (y - mean)

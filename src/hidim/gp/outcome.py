@@ -13,6 +13,7 @@ Cholesky factor, so the whole list costs less than one evaluation of the likelih
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,15 @@ class Outcome(ABC):
         """t(y), standardised."""
         return standardised(self.raw(scaled(y))[0])
 
+    def slopes(self, y: Array) -> Array:
+        """Derivatives (n,) of the standardised t at y, by which the noise of an outcome grows or shrinks."""
+        scale = np.ldexp(1.0, -_exponent(y))
+        t, logs = self.raw(scaled(y))
+        low, high = float(np.min(t)), float(np.max(t))
+        if low == high:
+            return np.zeros_like(y)
+        return np.ptp(standardised(t)) / (high - low) * scale * np.exp(logs)
+
 
 def standardised(t: Array) -> Array:
     t = scaled(t)
@@ -41,8 +51,12 @@ def standardised(t: Array) -> Array:
 
 def scaled(t: Array) -> Array:
     """t times a power of two that brings its largest entry near 1: squares neither overflow nor vanish."""
+    return np.ldexp(t, -_exponent(t))
+
+
+def _exponent(t: Array) -> int:
     largest = float(np.max(np.abs(t), initial=0.0))
-    return np.ldexp(t, -int(np.frexp(largest)[1]))
+    return int(np.frexp(largest)[1])
 
 
 @dataclass(frozen=True)
@@ -96,16 +110,19 @@ OUTCOMES: dict[str, Outcome] = {
     **{f"log-gap({q:g})": LogGap(q) for q in (0.05, 0.1, 0.25, 0.5)},
 }
 
+#: Those whose slopes do not run wild at the smallest outcome, which with noise is no special one.
+GENTLE = {name: outcome for name, outcome in OUTCOMES.items() if not isinstance(outcome, LogGap)}
 
-def evidence(factor: Array, y: Array) -> dict[str, float]:
+
+def evidence(factor: Array, y: Array, candidates: Mapping[str, Outcome] = OUTCOMES) -> dict[str, float]:
     """log p(y) under every transform, up to a common constant, given the factor of K / amplitude."""
     n = len(y)
     y = scaled(y)
-    raw = [outcome.raw(y) for outcome in OUTCOMES.values()]
+    raw = [outcome.raw(y) for outcome in candidates.values()]
     t = np.column_stack([values for values, _ in raw])
     jacobian = np.array([logs.sum() for _, logs in raw])
     whitened = linalg.solve_lower(factor, np.asfortranarray(t))
     ones = linalg.solve_lower(factor, np.ones((n, 1)))[:, 0]
     residual = whitened - np.outer(ones, ones @ whitened / (ones @ ones))
     quadratic = np.maximum(np.einsum("ij,ij->j", residual, residual) / n, 1e-300)
-    return dict(zip(OUTCOMES, (jacobian - 0.5 * n * np.log(quadratic)).tolist(), strict=True))
+    return dict(zip(candidates, (jacobian - 0.5 * n * np.log(quadratic)).tolist(), strict=True))

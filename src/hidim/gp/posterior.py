@@ -38,9 +38,11 @@ class PathValue(NamedTuple):
     to_inputs: Callable[[Array], Array]
 
 
-def factorise(model: Model, theta: Array, x: Array) -> Array:
+def factorise(model: Model, theta: Array, x: Array, variances: Array | None = None) -> Array:
     """The Cholesky factor (n, n) of K."""
-    return linalg.cholesky(model.kernel.gram(theta[:-1], x).value, ridge=math.exp(theta[-1]))[0]
+    noise = math.exp(theta[-1])
+    ridge = noise if variances is None else noise + variances
+    return linalg.cholesky(model.kernel.gram(theta[:-1], x).value, ridge=ridge)[0]
 
 
 class Posterior:
@@ -52,17 +54,26 @@ class Posterior:
         x: (n, p).
         y: (n,).
         factor: the Cholesky factor of K, if it is known already.
+        variances: with which the first observations came, (≤ n,); the others have none.
     """
 
     def __init__(
-        self, model: Model, theta: Array, x: Array, y: Array, *, factor: Array | None = None
+        self,
+        model: Model,
+        theta: Array,
+        x: Array,
+        y: Array,
+        *,
+        factor: Array | None = None,
+        variances: Array | None = None,
     ) -> None:
         self.model = model
         self.theta = theta
         self.x = x
         self.y = y
         self.noise = math.exp(theta[-1])
-        self.factor = factorise(model, theta, x) if factor is None else factor
+        self.variances = variances
+        self.factor = factorise(model, theta, x, variances) if factor is None else factor
 
     @cached_property
     def mean(self) -> float:
@@ -77,6 +88,19 @@ class Posterior:
     @cached_property
     def _against(self) -> Against:
         return self.model.kernel.against(self.theta[:-1], self.x)
+
+    @cached_property
+    def smoothed(self) -> Array:
+        """μ(X) (n,), the means at the observations: y − (σ² + v) α, since k(X, X) = K − σ² I − diag(v)."""
+        return self.y - self._noise * self.alpha
+
+    @cached_property
+    def _noise(self) -> Array:
+        """σ² + v (n,)."""
+        noise = np.full(len(self.y), self.noise)
+        if self.variances is not None:
+            noise[: len(self.variances)] += self.variances
+        return noise
 
     def predict(self, u: Array) -> Prediction:
         """Mean and variance of the function at `u` (r, p), without observation noise."""
@@ -107,7 +131,10 @@ class Posterior:
             own = self.model.kernel.diagonal(self.theta[:-1], row[None]).value[0] + self.noise
             factor = linalg.extend(factor, column, own, self.noise)
             seen = np.vstack([seen, row])
-        return Posterior(self.model, self.theta, seen, np.concatenate([self.y, y]), factor=factor)
+        return self._grown(seen, np.concatenate([self.y, y]), factor)
+
+    def _grown(self, x: Array, y: Array, factor: Array) -> Posterior:
+        return Posterior(self.model, self.theta, x, y, factor=factor, variances=self.variances)
 
     def extended_at_once(self, x: Array, y: Array) -> Posterior:
         """Like `extended`, in one block: faster for many rows, and other bits in the last places."""
@@ -116,12 +143,11 @@ class Posterior:
         block = self.model.kernel.gram(self.theta[:-1], x).value.copy()
         block.flat[:: len(block) + 1] += self.noise
         factor = linalg.extend_block(self.factor, self._against(x).value.T, block)
-        stacked = np.vstack([self.x, x])
-        return Posterior(self.model, self.theta, stacked, np.concatenate([self.y, y]), factor=factor)
+        return self._grown(np.vstack([self.x, x]), np.concatenate([self.y, y]), factor)
 
     def with_outcomes(self, y: Array) -> Posterior:
         """The same inputs with other outcomes (n,)."""
-        return Posterior(self.model, self.theta, self.x, y, factor=self.factor)
+        return self._grown(self.x, y, self.factor)
 
     def believing(self, pending: Array) -> Posterior:
         """The posterior that takes its own mean for the outcome at `pending` (k, p).
@@ -151,7 +177,7 @@ class Posterior:
         feature_map = kernel.features(theta, rng, features, self.x.shape[1])
         at_data = feature_map(self.x).value
         weights = rng.standard_normal(at_data.shape[1]) / math.sqrt(at_data.shape[1])
-        noise = math.sqrt(self.noise) * rng.standard_normal(len(self.y))
+        noise = np.sqrt(self._noise) * rng.standard_normal(len(self.y))
         correction = linalg.solve(self.factor, self.y - self.mean - at_data @ weights - noise)
 
         def evaluate(u: Array) -> PathValue:

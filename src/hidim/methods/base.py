@@ -16,7 +16,7 @@ import numpy as np
 from hidim._types import Array, Params
 from hidim.errors import MethodError
 from hidim.space import Space
-from hidim.trial import History, Trial
+from hidim.trial import History, Trial, TrialState
 
 
 class Suggestion(NamedTuple):
@@ -35,6 +35,7 @@ class Task:
         maximize: whether large values are good; methods see losses, which are always to be minimised.
         seed: of the whole run.
         budget: how many trials there will be, if that is known.
+        noisy: whether the same configuration may give different values; None if that is not known.
         memo: a cache for methods; it may be emptied at any time.
     """
 
@@ -42,6 +43,7 @@ class Task:
     maximize: bool = False
     seed: int = 0
     budget: int | None = None
+    noisy: bool | None = None
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def rng(self, number: int) -> np.random.Generator:
@@ -60,6 +62,10 @@ class Method(ABC):
 
         A pure function of its arguments: the same history and generator give the same suggestion.
         """
+
+    def means(self, task: Task, history: History) -> Array | None:
+        """Mean losses (n,) of the complete trials by the method's model, on any scale; None without a model."""
+        return None
 
 
 def at_least(settings: object, **least: float) -> None:
@@ -80,24 +86,29 @@ class Observations(NamedTuple):
     Args:
         x: points of the complete trials in the unit cube (n, D).
         y: their losses (n,).
-        avoid: points of failed and running trials (a, D).
+        failed: points of failed trials (f, D).
+        running: points of running trials (r, D).
+        variances: of the noise in the losses (n,), zero where none was given; None if none was given at all.
     """
 
     x: Array
     y: Array
-    avoid: Array
+    failed: Array
+    running: Array
+    variances: Array | None = None
 
 
 def observe(task: Task, history: History) -> Observations:
     """The history as arrays. Points are encoded from the stored params, so that a reload changes nothing."""
     complete = history.complete
-    kept = {t.number for t in complete}
-    others = [t for t in (*history.finished, *history.running) if t.number not in kept]
     sign = -1.0 if task.maximize else 1.0
+    variances = np.array([t.variance or 0.0 for t in complete])
     return Observations(
         _encoded(task, complete),
         sign * np.array([t.value for t in complete], dtype=np.float64),
-        _encoded(task, others),
+        _encoded(task, [t for t in history.finished if t.state is TrialState.FAILED]),
+        _encoded(task, history.running),
+        variances if np.any(variances) else None,
     )
 
 

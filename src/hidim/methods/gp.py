@@ -16,6 +16,7 @@ suggestion goes elsewhere. Failed trials count as observed at the worst loss so 
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -35,10 +36,13 @@ from hidim.errors import MethodError, NumericalError
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Method, Observations, Suggestion, Task, at_least, observe
 from hidim.methods.credit import box_length, choose_way, outcomes
+from hidim.methods.feasibility import learn_feasibility
+from hidim.methods.noise import is_noisy, is_probe_due, probe
 from hidim.methods.proposal import Proposer
 from hidim.methods.scatter import design, unseen
 from hidim.methods.surrogate import Surrogate, blanked
-from hidim.trial import History, TrialState
+from hidim.optim.base import Objective
+from hidim.trial import History
 
 logger = logging.getLogger("hidim")
 
@@ -89,23 +93,49 @@ class GaussianProcess(Method):
         self, task: Task, history: History, seen: Observations, rng: np.random.Generator
     ) -> Suggestion:
         posteriors, fitted = self.surrogate.posteriors(task, history, seen, rng)
+        meta: dict[str, Any] = {"fit": fitted.meta()} if fitted.number == len(history) else {}
+        if is_probe_due(task, history, math.exp(fitted.thetas[0, -1])):
+            point, twin = probe(task, history, seen, rng)
+            return unseen(task, seen, point[None], rng, meta | {"way": "probe", "probe": twin})
+        noisy = is_noisy(task, history)
         bold = bool(rng.random() < self.bold)
         margin = self.margin if bold else 0.0
-        believed = [_believing(p, task, history, seen) for p in posteriors]
-        scores = [self._acquisition(p, margin, rng).on(p) for p in believed]
-        objective = averaged(scores, logarithms=self.acquisition == "log-ei")
+        objective, learnt = self._objective(task, history, seen, posteriors, margin, noisy, rng)
         past = outcomes(history, maximize=task.maximize)
         way = choose_way(past, rng)
-        best = seen.x[np.argsort(seen.y, kind="stable")[: self.proposer.incumbents]]
+        losses = posteriors[0].smoothed if noisy else seen.y
+        best = seen.x[np.argsort(losses, kind="stable")[: self.proposer.incumbents]]
         points = self.proposer.propose(way, objective, task.space, best, box_length(past), rng)
-        meta: dict[str, Any] = {"way": way, "bold": bold}
-        if fitted.number == len(history):
-            meta["fit"] = fitted.meta()
-        return unseen(task, seen, points, rng, meta)
+        meta |= {"way": way, "bold": bold} | learnt
+        return unseen(task, seen, points, rng, meta, repeat=noisy)
 
-    def _acquisition(self, posterior: Posterior, margin: float, rng: np.random.Generator) -> Acquisition:
-        # The best of what is believed, too: else there is something to gain where a trial is pending.
-        target = float(posterior.y.min()) - margin
+    def _objective(
+        self,
+        task: Task,
+        history: History,
+        seen: Observations,
+        posteriors: list[Posterior],
+        margin: float,
+        noisy: bool,
+        rng: np.random.Generator,
+    ) -> tuple[Objective, dict[str, Any]]:
+        """The score of points, as the kernel wants them, and what the suggestion has to remember of it."""
+        running = blanked(task.space, seen.running)
+        believed = [posterior.believing(running) for posterior in posteriors]
+        scores = [self._acquisition(p, margin, noisy, rng).on(p) for p in believed]
+        objective = averaged(scores, logarithms=self.acquisition == "log-ei")
+        usable = seen._replace(x=posteriors[0].x, failed=blanked(task.space, seen.failed))
+        feasibility = learn_feasibility(posteriors[0].model, history, usable, posteriors[0].theta)
+        if feasibility is None:
+            return objective, {}
+        return feasibility.weighted(objective, logarithm=self.acquisition == "log-ei"), feasibility.meta
+
+    def _acquisition(
+        self, posterior: Posterior, margin: float, noisy: bool, rng: np.random.Generator
+    ) -> Acquisition:
+        # The best of what is believed, too: else there is something to gain where a trial is pending. The
+        # smallest of many noisy losses is smaller than anything that can be had.
+        target = float((posterior.smoothed if noisy else posterior.y).min()) - margin
         match self.acquisition:
             case "ei":
                 return ExpectedImprovement(target)
@@ -117,11 +147,5 @@ class GaussianProcess(Method):
                 return LogExpectedImprovement(target)
 
 
-def _believing(posterior: Posterior, task: Task, history: History, seen: Observations) -> Posterior:
-    """`posterior` with failed trials at the worst loss and pending ones at its mean."""
-    if len(seen.avoid) == 0:
-        return posterior
-    points = blanked(task.space, seen.avoid)
-    failed = sum(t.state is TrialState.FAILED for t in history)
-    worst: Array = np.full(failed, posterior.y.max())
-    return posterior.extended_at_once(points[:failed], worst).believing(points[failed:])
+    def means(self, task: Task, history: History) -> Array | None:
+        return self.surrogate.means(task, history, observe(task, history))

@@ -56,11 +56,20 @@ def sobol_point(task: Task, index: int) -> Array:
 
 
 def unseen(
-    task: Task, seen: Observations, points: Array, rng: np.random.Generator, meta: dict[str, Any]
+    task: Task,
+    seen: Observations,
+    points: Array,
+    rng: np.random.Generator,
+    meta: dict[str, Any],
+    *,
+    repeat: bool = False,
 ) -> Suggestion:
-    """The first of `points` (k, D) that is no repetition; if all are, another one, and `meta` says so."""
+    """The first of `points` (k, D) that is no repetition; if all are, another one, and `meta` says so.
+
+    With `repeat`, complete trials may be repeated, as makes sense if their values are noisy.
+    """
     space = task.space
-    known = Seen(np.vstack([seen.x, seen.avoid]))
+    known = Seen(np.vstack([*([] if repeat else [seen.x]), seen.failed, seen.running]))
     snapped = space.snap(points)
     point = known.first_new(snapped)
     if point is None:

@@ -24,7 +24,7 @@ from hidim.gp.fit import fit
 from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
 from hidim.gp.model import Model
-from hidim.gp.outcome import OUTCOMES, evidence
+from hidim.gp.outcome import GENTLE, OUTCOMES, evidence
 from hidim.gp.posterior import Posterior, factorise
 from hidim.gp.slice import sample
 from hidim.methods.base import Observations, Task, at_least
@@ -115,16 +115,23 @@ class Surrogate:
         self, task: Task, history: History, seen: Observations, rng: np.random.Generator
     ) -> tuple[list[Posterior], Fitted]:
         """Posteriors on transformed losses, to be averaged, and the hyperparameters in force."""
-        x = blanked(task.space, seen.x)
+        seen = seen._replace(x=blanked(task.space, seen.x))
         model = self._model_once(task)
         last = _last_fit(history, model)
         if last is None or self._is_due(last, seen.y):
-            last = self._refit(model, x, seen.y, last, len(history), rng)
-        losses = OUTCOMES[last.outcome](seen.y)
+            last = self._refit(model, seen, last, len(history), rng)
         rows = list(range(len(last.thetas)))
         if self.inference == "map" and len(rows) > 1:
             rows = [int(rng.integers(len(rows)))]
-        return [self._extended(task, model, last, row, x, losses) for row in rows], last
+        return [self._posterior(task, model, last, row, seen) for row in rows], last
+
+    def means(self, task: Task, history: History, seen: Observations) -> Array | None:
+        """Mean transformed losses (n,) of the complete trials by the last fit; None if there was none."""
+        model = self._model_once(task)
+        last = _last_fit(history, model)
+        if last is None or last.n > len(seen.y):
+            return None
+        return self._posterior(task, model, last, 0, seen._replace(x=blanked(task.space, seen.x))).smoothed
 
     def _model_once(self, task: Task) -> Model:
         owner, model = task.memo.get("model", (None, None))
@@ -143,25 +150,27 @@ class Surrogate:
         return len(y) > last.n and not 0.5 < spread < 2.0
 
     def _refit(
-        self, model: Model, x: Array, y: Array, last: Fitted | None, number: int, rng: np.random.Generator
+        self, model: Model, seen: Observations, last: Fitted | None, number: int, rng: np.random.Generator
     ) -> Fitted:
-        n = len(y)
+        x, y, n = seen.x, seen.y, len(seen.y)
         warm = model.start if last is None else last.thetas[0]
         cold = last is None or n >= 1.5 * last.cold
         starts = [warm] if last is None or not cold else [warm, model.start]
         calls = int(np.clip(15_000 / n, 5, 50 if cold else 25))
-        name = self.outcome if self.outcome != "auto" else _best_outcome(model, warm, x, y)
+        name = self.outcome if self.outcome != "auto" else _best_outcome(model, warm, seen)
+        noise = _variances(name, seen)
         if cold and n > LONG:
             # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
             part = slice(None, None, math.ceil(2 * n / LONG))
-            starts = [fit(model, x[part], OUTCOMES[name](y)[part], starts).theta]
-        fitted = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls)
+            starts = [fit(model, x[part], OUTCOMES[name](y)[part], starts, variances=_part(noise, part)).theta]
+        fitted = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls, variances=noise)
         if self.outcome == "auto":
             # The transform was judged under the old length-scales: look again, and mend once.
-            again = _best_outcome(model, fitted.theta, x, y)
+            again = _best_outcome(model, fitted.theta, seen)
             if again != name:
-                name = again
-                fitted = fit(model, x, OUTCOMES[name](y), [fitted.theta], max_evaluations=calls)
+                name, noise = again, _variances(again, seen)
+                losses = OUTCOMES[name](y)
+                fitted = fit(model, x, losses, [fitted.theta], max_evaluations=calls, variances=noise)
         losses = OUTCOMES[name](y)
         thetas = fitted.theta[None]
         if self.inference == "slice":
@@ -169,13 +178,19 @@ class Surrogate:
         elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
             start = np.where(tied, 0.0, model.start if last is None else last.thetas[-1])
             few = int(np.clip(6_000 / n, 4, 12))
-            twin = fit(model, x, losses, [start], max_evaluations=few, held=tied)
+            twin = fit(model, x, losses, [start], max_evaluations=few, held=tied, variances=noise)
             thetas = np.stack([fitted.theta, twin.theta])
         return Fitted(number, n, n if cold or last is None else last.cold, thetas, name)
 
-    def _extended(
-        self, task: Task, model: Model, fitted: Fitted, draw: int, x: Array, losses: Array
+    def _posterior(
+        self, task: Task, model: Model, fitted: Fitted, draw: int, seen: Observations
     ) -> Posterior:
+        x, losses = seen.x, OUTCOMES[fitted.outcome](seen.y)
+        if seen.variances is not None:
+            # With every new value the scale of the losses changes, and with it that of the given variances:
+            # no factor can be extended.
+            variances = _variances(fitted.outcome, seen)
+            return Posterior(model, fitted.thetas[draw], x, losses, variances=variances)
         key = f"posterior {draw}"
         cached: tuple[int, Posterior] | None = task.memo.get(key)
         if cached is not None and _continues(cached, fitted, draw, x):
@@ -205,9 +220,21 @@ def blanked(space: Space, points: Array) -> Array:
     return np.where(np.isnan(points), np.where(space.columns.kind == Kind.LABEL, -1.0, 0.5), points)
 
 
-def _best_outcome(model: Model, theta: Array, x: Array, y: Array) -> str:
-    scores = evidence(factorise(model, theta, x), y)
+def _best_outcome(model: Model, theta: Array, seen: Observations) -> str:
+    candidates = OUTCOMES if seen.variances is None else GENTLE
+    scores = evidence(factorise(model, theta, seen.x, _variances("identity", seen)), seen.y, candidates)
     return max(scores, key=scores.__getitem__)
+
+
+def _variances(outcome: str, seen: Observations) -> Array | None:
+    """Given variances (n,) on the scale of transformed losses, to first order."""
+    if seen.variances is None:
+        return None
+    return seen.variances * OUTCOMES[outcome].slopes(seen.y) ** 2
+
+
+def _part(variances: Array | None, part: slice) -> Array | None:
+    return None if variances is None else variances[part]
 
 
 def _last_fit(history: History, model: Model) -> Fitted | None:

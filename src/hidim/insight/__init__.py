@@ -1,0 +1,15 @@
+"""What an optimisation has learned about its objective: which parameters matter, how, and in words.
+
+    Insight      everything below, from a space and a history
+    Importance   the share of every parameter, a mapping
+    Slice        the objective along one parameter
+    explain      the whole as text
+"""
+
+from __future__ import annotations
+
+from hidim.insight.importance import Importance
+from hidim.insight.insight import Insight
+from hidim.insight.slices import Slice
+
+__all__ = ["Importance", "Insight", "Slice"]

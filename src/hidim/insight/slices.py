@@ -1,0 +1,90 @@
+"""The objective along one parameter, all others held at a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.insight.learned import Learned
+from hidim.space import Choice, Float, Int
+from hidim.space.parameters import Label, Parameter
+from hidim.space.tree import Vertex
+
+#: Points of the grid along a number; an integer with fewer levels gets one for each.
+GRID = 65
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """What the model expects of the objective along one parameter, in the units of both.
+
+    Args:
+        name: of the parameter, as "lr", "w[3]", "model=svm/C".
+        grid: its values (g,), increasing; for a choice its labels.
+        median: of the objective without noise (g,).
+        low: lower end of the central 95 % interval (g,).
+        high: upper end (g,).
+        at: the parameter's value at the point through which the slice goes.
+        log: whether the parameter is on a logarithmic scale.
+    """
+
+    name: str
+    grid: Array | tuple[Label, ...]
+    median: Array
+    low: Array
+    high: Array
+    at: Any
+    log: bool = False
+
+    @property
+    def is_label(self) -> bool:
+        return isinstance(self.grid, tuple)
+
+
+def cut(learned: Learned, vertex: Vertex, column: int, point: Array, others: Array) -> Slice:
+    """The slice along `column`, which belongs to `vertex`.
+
+    Args:
+        learned: the model.
+        vertex: the parameter.
+        column: its column, for a vector one of them.
+        point: encoded (D,), inactive columns NaN.
+        others: points (m, D), the best first: an option other than that of `point` makes parameters active
+            for which it has no value, and they are taken from the first of these that has the option.
+    """
+    parameter, name = vertex.parameter, learned.space.columns.names[column]
+    values = _grid(parameter)
+    marks = parameter.scale.to_unit(values)
+    points = np.repeat(point[None], len(marks), axis=0)
+    points[:, column] = marks
+    at = parameter.scale.from_unit(point[column : column + 1])[0]
+    if isinstance(parameter, Choice):
+        band = learned.values(learned.space.snap(_completed(points, column, others)))
+        return Slice(name, parameter.labels, *band, at=parameter.labels[int(at)])
+    band = learned.values(learned.space.snap(points))
+    log = isinstance(parameter, Float | Int) and parameter.log
+    return Slice(name, values, *band, at=int(at) if isinstance(parameter, Int) else float(at), log=log)
+
+
+def _grid(parameter: Parameter) -> Array:
+    """Values at which a parameter is looked at (labels: their positions): all if they are few, else evenly."""
+    match parameter:
+        case Choice(options=options):
+            return np.arange(len(options), dtype=np.float64)
+        case Int(low=low, high=high) if high - low < GRID:
+            return np.arange(low, high + 1, dtype=np.float64)
+        case _:
+            return np.unique(parameter.scale.from_unit(np.linspace(0.0, 1.0, GRID)))
+
+
+def _completed(points: Array, column: int, others: Array) -> Array:
+    """Points (g, D), one for every option of a choice, with values for what the option makes active."""
+    completed = points.copy()
+    for row in completed:
+        akin = others[np.abs(others[:, column] - row[column]) < 0.25 / len(points)]
+        if len(akin):
+            row[:] = np.where(np.isnan(row), akin[0], row)
+    return completed

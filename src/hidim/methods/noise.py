@@ -1,0 +1,82 @@
+"""Is the objective noisy? Asked of the history alone.
+
+A given variance says so, and so do different values of the same configuration. A model that explains values
+by noise may only be too coarse for a rugged function; one further value very close to an earlier one settles
+it, since no function that could be optimised jumps there. Such a *probe* is suggested once the model
+suspects noise:
+
+    meta["probe"] = number of the trial next to which it stands
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hidim._types import Array, Params
+from hidim.methods.base import Observations, Task
+from hidim.space.columns import Kind
+from hidim.trial import History, Trial
+
+#: Share of the variance of all (transformed) losses that is suspicious if the model calls it noise.
+SUSPICIOUS = 0.01
+
+#: Trials before a first probe; the next one waits until there are four times as many.
+EARLIEST = 20
+
+#: How far a probe is from its twin, in the unit cube.
+STEP = 1e-7
+
+#: Differences below this share of the values' standard deviation are no noise.
+JUMP = 1e-4
+
+
+def is_noisy(task: Task, history: History) -> bool:
+    """Whether values of the same configuration differ, as far as the history knows."""
+    if task.noisy is not None:
+        return task.noisy
+    complete = history.complete
+    if any(trial.variance for trial in complete):
+        return True
+    pairs = _twins(history, complete)
+    if not pairs:
+        return False
+    spread = float(np.std([trial.value for trial in complete]))
+    return any(abs(left - right) > JUMP * spread for left, right in pairs)
+
+
+def _twins(history: History, complete: list[Trial]) -> list[tuple[float, float]]:
+    """Values of configurations that are the same, or of a probe and its twin."""
+    pairs = []
+    first: dict[tuple[object, ...], float] = {}
+    for trial in complete:
+        value = float(trial.value or 0.0)
+        if "probe" in trial.meta:
+            twin = history[trial.meta["probe"]]
+            if twin.value is not None:
+                pairs.append((value, twin.value))
+        known = first.setdefault(_key(trial.params), value)
+        pairs.extend([(value, known)] if known != value else [])
+    return pairs
+
+
+def _key(params: Params) -> tuple[object, ...]:
+    return tuple((k, v.tobytes() if isinstance(v, np.ndarray) else v) for k, v in params.items())
+
+
+def is_probe_due(task: Task, history: History, noise_share: float) -> bool:
+    """Whether a probe should find out what the model's noise is."""
+    if task.noisy is not None or noise_share < SUSPICIOUS or not np.any(task.space.columns.kind == Kind.CONTINUOUS):
+        return False
+    probes = [trial.number for trial in history if "probe" in trial.meta]
+    due = EARLIEST if not probes else 4 * probes[-1]
+    return len(history.complete) >= due and not is_noisy(task, history)
+
+
+def probe(task: Task, history: History, seen: Observations, rng: np.random.Generator) -> tuple[Array, int]:
+    """A point (D,) next to the best one, and the number of the trial that stands there."""
+    place = int(np.argmin(seen.y))
+    twin, point = history.complete[place], seen.x[place].copy()
+    moved = task.space.columns.kind == Kind.CONTINUOUS
+    towards = np.where(point[moved] < 0.5, STEP, -STEP)
+    point[moved] += towards * rng.uniform(0.5, 1.0, size=int(moved.sum()))
+    return point, twin.number

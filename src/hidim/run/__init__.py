@@ -1,0 +1,1 @@
+"""Runs: the loop over an executor, its journal, its progress and its result."""

@@ -1,0 +1,228 @@
+"""The driver of a run: asks, starts trials, tells, keeps the journal, calls back, and knows when to stop."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hidim.errors import TrialError
+from hidim.optimizer import Optimizer
+from hidim.run.crew import Crew, CrewLost
+from hidim.run.evaluate import Report
+from hidim.run.journal import Journal
+from hidim.run.progress import Progress, Standing
+from hidim.trial import History, Trial, TrialState
+
+logger = logging.getLogger("hidim")
+
+Stop = Callable[[History], bool]
+Callback = Callable[[Trial, History], object]
+
+#: A suggestion is made ahead if a free worker would wait for it longer than this share of a trial's time.
+NEGLIGIBLE = 0.01
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run ends, and who is told of its trials."""
+
+    n_trials: int
+    timeout: float | None = None
+    time_budget: float | None = None
+    stop: Stop | None = None
+    callbacks: tuple[Callback, ...] = ()
+
+
+class Driver:
+    """One run, from the first trial to the last.
+
+    When suggestions take long in comparison with trials, one is made ahead while all workers are busy, so
+    that whoever is free gets work at once; it does not know the value of the trial that has just ended.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, crew: Crew, limits: Limits, journal: Journal | None, progress: Progress
+    ) -> None:
+        self._optimizer, self._crew, self._limits = optimizer, crew, limits
+        self._journal, self._progress = journal, progress
+        self._unfinished = deque(optimizer.history.running)  # those of a run that died
+        self._asked = len(optimizer.history)
+        self._ahead: Trial | None = None
+        self._stopping: str | None = None
+        self._started = time.monotonic()
+        self._warned: set[str] = set()
+        self._asks, self._ask_seconds = 0, 0.0
+        finished = optimizer.history.finished
+        self._finished = len(finished)
+        self._failed = sum(trial.state is TrialState.FAILED for trial in finished)
+        self._objective_seconds = sum(trial.seconds or 0.0 for trial in finished)
+        self._best: float | None = None
+        for trial in finished:
+            self._note_best(trial)
+        self.own_seconds = 0.0
+
+    def run(self) -> str:
+        """Evaluate until the end, and say in a few words why it was the end."""
+        try:
+            self._progress.show(self._standing())
+            self._loop()
+        except KeyboardInterrupt:
+            if self._best is None:
+                raise  # there is no result to give
+            self._stopping = "interrupted"
+            logger.warning("interrupted after %d of %d trials", self._finished, self._limits.n_trials)
+        except CrewLost as error:
+            self._stopping = str(error)
+            logger.error("the run ends after %d of %d trials: %s", self._finished, self._limits.n_trials, error)
+        finally:
+            self._crew.dismiss()
+            self._progress.close()
+            if self._ahead is not None:
+                self._optimizer.withdraw(self._ahead)
+        return self._stopping or f"all {self._limits.n_trials} trials are done"
+
+    def _loop(self) -> None:
+        while True:
+            while self._crew.free > 0 and (trial := self._next()) is not None:
+                self._start(trial)
+            if not self._crew.busy:
+                if self._next_exists():
+                    raise CrewLost("all workers hang in trials that are out of time")
+                return
+            if self._is_ahead_worthwhile():
+                self._ahead = self._ask()
+            for trial, report in self._crew.collect():
+                if self._ahead is not None and self._crew.free > 0 and not self._crew.again:
+                    self._start(self._ahead)
+                self._tell(trial, report)
+
+    # -- asking --------------------------------------------------------------------------------------------
+
+    def _next(self) -> Trial | None:
+        """The trial to be started next: one to be repeated, the one made ahead, or a new one."""
+        if self._crew.again:
+            return self._crew.again.popleft()
+        if not self._next_exists():
+            return None
+        if self._unfinished:
+            return self._unfinished.popleft()
+        return self._ahead or self._ask()
+
+    def _next_exists(self) -> bool:
+        if self._crew.again:
+            return True
+        if self._is_over():
+            return False
+        left = self._limits.n_trials - self._finished - self._crew.busy
+        return left > 0
+
+    def _is_over(self) -> bool:
+        budget = self._limits.time_budget
+        if self._stopping is None and budget is not None and time.monotonic() >= self._started + budget:
+            self._stopping = f"the time budget of {budget:g} s is spent"
+        return self._stopping is not None
+
+    def _is_ahead_worthwhile(self) -> bool:
+        if self._ahead is not None or self._crew.workers == 1 or self._asks == 0 or self._finished == 0:
+            return False
+        if self._unfinished or self._crew.again or not self._next_exists():
+            return False
+        wait, trial = self._ask_seconds / self._asks, self._objective_seconds / self._finished
+        return wait > NEGLIGIBLE * trial
+
+    def _ask(self) -> Trial:
+        start = time.perf_counter()
+        trial = self._optimizer.ask()
+        seconds = time.perf_counter() - start
+        self._asks, self._ask_seconds = self._asks + 1, self._ask_seconds + seconds
+        self.own_seconds += seconds
+        return trial
+
+    def _start(self, trial: Trial) -> None:
+        if trial is self._ahead:
+            self._ahead = None
+        with self._own_time():
+            if self._journal is not None and trial.number >= self._asked:
+                self._journal.ask(trial)
+                self._asked = trial.number + 1
+        self._crew.start(trial)
+
+    # -- telling -------------------------------------------------------------------------------------------
+
+    def _tell(self, trial: Trial, report: Report) -> None:
+        with self._own_time():
+            finished = self._entered(trial, report)
+            if self._journal is not None:
+                self._journal.finish(finished)
+        self._finished += 1
+        self._objective_seconds += report.seconds
+        self._note_best(finished)
+        if finished.state is TrialState.FAILED:
+            self._failed += 1
+            self._warn(finished, report)
+        self._progress.show(self._standing())
+        self._call_back(finished)
+
+    def _entered(self, trial: Trial, report: Report) -> Trial:
+        number, seconds = trial.number, round(report.seconds, 6)
+        if report.reason is not None:
+            return self._optimizer.fail(number, report.reason, seconds=seconds)
+        try:
+            return self._optimizer.tell(number, report.value, variance=report.variance, seconds=seconds)
+        except TrialError as error:  # what was returned is no value
+            return self._optimizer.fail(number, f"{type(error).__name__}: {error}", seconds=seconds)
+
+    def _note_best(self, trial: Trial) -> None:
+        if trial.value is not None:
+            better = max if self._optimizer.maximize else min
+            self._best = trial.value if self._best is None else better(self._best, trial.value)
+
+    def _warn(self, trial: Trial, report: Report) -> None:
+        if trial.reason not in self._warned:
+            self._warned.add(str(trial.reason))
+            trace = "" if report.trace is None else f"\n{report.trace}"
+            logger.warning("trial %d failed: %s%s", trial.number, trial.reason, trace)
+
+    def _call_back(self, trial: Trial) -> None:
+        history = self._optimizer.history if self._limits.callbacks or self._limits.stop else History()
+        for callback in self._limits.callbacks:
+            self._guarded(callback, trial, history)
+        if self._limits.stop is not None and self._stopping is None and self._guarded(self._limits.stop, history):
+            self._stopping = "the stop callback said so"
+
+    def _guarded(self, callback: Callable[..., Any], *arguments: Any) -> Any:
+        """A callback's answer; its mistakes are logged and do not end a run of two days."""
+        try:
+            return callback(*arguments)
+        except Exception as error:
+            name = getattr(callback, "__name__", repr(callback))
+            if name not in self._warned:
+                self._warned.add(name)
+                logger.warning("the callback %s failed, and the run goes on: %s", name, error, exc_info=True)
+            return None
+
+    # -- looking -------------------------------------------------------------------------------------------
+
+
+    def _standing(self) -> Standing:
+        return Standing(
+            self._finished,
+            self._limits.n_trials,
+            self._failed,
+            self._best,
+            self.own_seconds,
+            self._objective_seconds,
+        )
+
+    @contextmanager
+    def _own_time(self) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.own_seconds += time.perf_counter() - start

@@ -1,0 +1,135 @@
+"""What happens in a worker: the objective is called, timed and never allowed to take the worker down."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from hidim._types import Params
+from hidim.errors import MethodError
+from hidim.space import Space
+
+Objective = Callable[..., Any]
+
+
+class Report(NamedTuple):
+    """What one call of the objective came to: a value, or the reason why there is none.
+
+    Args:
+        value: what the objective returned.
+        variance: of the noise in it, if the objective said so.
+        reason: why there is no value.
+        trace: the traceback, if the objective raised.
+        seconds: how long it took.
+    """
+
+    value: Any = None
+    variance: Any = None
+    reason: str | None = None
+    trace: str | None = None
+    seconds: float = 0.0
+
+
+class TrialTimeout(BaseException):
+    """Raised inside an objective that is out of time; no Exception, so that it is not caught there."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """An objective and how it is called; travels to workers by pickle.
+
+    Args:
+        objective: the function.
+        keywords: whether it takes the parameters as keyword arguments, or all of them as one dict.
+        timeout: seconds after which the call is interrupted, where the worker allows that.
+    """
+
+    objective: Objective
+    keywords: bool
+    timeout: float | None = None
+
+    def __call__(self, params: Params) -> Report:
+        start = time.perf_counter()
+        try:
+            with _alarm(self.timeout):
+                returned = self.objective(**params) if self.keywords else self.objective(params)
+        except TrialTimeout:
+            return Report(reason=out_of_time(self.timeout), seconds=time.perf_counter() - start)
+        except Exception as error:
+            reason, trace = f"{type(error).__name__}: {error}", traceback.format_exc()
+            return Report(reason=reason, trace=trace, seconds=time.perf_counter() - start)
+        value, variance = returned, None
+        if isinstance(returned, tuple) and len(returned) == 2:
+            value, variance = returned
+        return Report(value, variance, seconds=time.perf_counter() - start)
+
+
+def out_of_time(timeout: float | None) -> str:
+    return f"timed out after {timeout:g} s"
+
+
+@contextmanager
+def _alarm(timeout: float | None) -> Iterator[None]:
+    """Interrupt the body after `timeout` seconds, if this is a main thread on a system with alarms.
+
+    Workers of process pools are. Elsewhere the driver gives the trial up, and its worker stays busy.
+    """
+    able = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if timeout is None or not able:
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise TrialTimeout
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, timeout)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def takes_keywords(objective: Objective, space: Space) -> bool:
+    """Whether `objective` wants the parameters of `space` as keyword arguments rather than as one dict.
+
+    A function with a single argument gets the dict, whatever that argument is called. One with several whose
+    names are the space's gets keywords; give those of conditional parameters a default.
+
+    Example:
+        >>> from hidim import Float, Space
+        >>> space = Space(a=Float(0, 1), b=Float(0, 1))
+        >>> takes_keywords(lambda p: p["a"], space), takes_keywords(lambda a, b: a + b, space)
+        (False, True)
+    """
+    if not callable(objective):
+        raise MethodError(f"the objective must be a function, not {objective!r}")
+    try:
+        arguments = list(inspect.signature(objective).parameters.values())
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return False
+    by_name = {a.name for a in arguments if a.kind in (a.POSITIONAL_OR_KEYWORD, a.KEYWORD_ONLY)}
+    open_ended = any(a.kind is a.VAR_KEYWORD for a in arguments)
+    by_position = [a for a in arguments if a.kind not in (a.KEYWORD_ONLY, a.VAR_KEYWORD)]
+    starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [a for a in arguments if a.default is a.empty and a.kind not in starred]
+    names = {vertex.name for vertex in space.vertices}
+    if len(arguments) == 1 and by_position:
+        return False
+    if {a.name for a in required} <= names and (open_ended or names <= by_name):
+        return True
+    if by_position and all(a is by_position[0] for a in required):
+        return False
+    raise MethodError(
+        f"the objective takes {inspect.signature(objective)}, and the space has the parameters "
+        f"{', '.join(sorted(names))}: let it take one dict, as in def objective(params), or an argument for "
+        "every parameter"
+    )

@@ -1,0 +1,137 @@
+"""Progress: a bar where a person looks, quiet log lines elsewhere.
+
+rich is used if it is installed, else tqdm, else one log line whenever a tenth of the trials is done.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+logger = logging.getLogger("hidim")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a run stands.
+
+    Args:
+        done: finished trials; failed ones are counted in.
+        best: the best value, None as long as there is none.
+        own: seconds that hidim took for itself.
+        objective: seconds that the objective took, over all workers.
+    """
+
+    done: int
+    total: int
+    failed: int = 0
+    best: float | None = None
+    own: float = 0.0
+    objective: float = 0.0
+
+    def __str__(self) -> str:
+        parts = ["no value yet" if self.best is None else f"best {self.best:.6g}"]
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        parts.append(f"own {duration(self.own)}, objective {duration(self.objective)}")
+        return " · ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Seconds for a person.
+
+    Example:
+        >>> duration(0.0312), duration(75), duration(7300)
+        ('31 ms', '1 min 15 s', '2 h 2 min')
+    """
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, hours = divmod(round(seconds), 60), divmod(round(seconds / 60), 60)
+    return f"{minutes[0]} min {minutes[1]} s" if seconds < 3600 else f"{hours[0]} h {hours[1]} min"
+
+
+class Progress(ABC):
+    """Shows a `Standing` to whoever looks."""
+
+    @abstractmethod
+    def show(self, standing: Standing) -> None: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class Silent(Progress):
+    def show(self, standing: Standing) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class LogLines(Progress):
+    """A line when a further tenth of the trials is done, and not more often than every ten seconds."""
+
+    def __init__(self) -> None:
+        self._tenths, self._last = 0, -10.0
+
+    def show(self, standing: Standing) -> None:
+        tenths = 10 * standing.done // standing.total
+        if tenths == self._tenths or (time.monotonic() < self._last + 10.0 and tenths < 10):
+            return
+        self._tenths, self._last = tenths, time.monotonic()
+        logger.info("%d/%d trials · %s", standing.done, standing.total, standing)
+
+    def close(self) -> None: ...
+
+
+class RichBar(Progress):
+    def __init__(self, total: int) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+            progress.BarColumn(bar_width=24),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.fields[standing]}"),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("trials", total=total, standing="")
+        self._bar.start()
+
+    def show(self, standing: Standing) -> None:
+        self._bar.update(self._task, completed=standing.done, standing=str(standing))
+
+    def close(self) -> None:
+        self._bar.stop()
+
+
+class TqdmBar(Progress):
+    def __init__(self, total: int) -> None:
+        from tqdm import tqdm
+
+        self._bar: Any = tqdm(total=total, unit="trial", dynamic_ncols=True, file=sys.stderr)
+
+    def show(self, standing: Standing) -> None:
+        self._bar.set_postfix_str(str(standing), refresh=False)
+        self._bar.update(standing.done - self._bar.n)
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def make_progress(wanted: bool | None, total: int) -> Progress:
+    """A bar if `wanted`, or if None and a person sits at the terminal; else log lines; False is silence."""
+    if wanted is False:
+        return Silent()
+    if wanted or sys.stderr.isatty():
+        if importlib.util.find_spec("rich"):
+            return RichBar(total)
+        if importlib.util.find_spec("tqdm"):
+            return TqdmBar(total)
+    return LogLines()

@@ -1,0 +1,295 @@
+"""Hyper-parameter search for scikit-learn (`pip install 'hidim[sklearn]'`).
+
+`SearchCV` stands where `RandomizedSearchCV` or `GridSearchCV` stood. It only decides which candidates come
+next; folds, scores, refit and everything that is there after `fit` are scikit-learn's own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hidim._optional import require
+from hidim._types import Params
+from hidim.errors import MethodError, SpaceError
+from hidim.methods import Method
+from hidim.optimizer import Optimizer
+from hidim.space import Choice, Float, Int, Space, Vector
+from hidim.space.parameters import Label, Parameter
+
+require("sklearn", extra="sklearn")  # first, because the imports below would not say what to install
+
+from joblib import effective_n_jobs  # noqa: E402
+from sklearn.exceptions import FitFailedWarning  # noqa: E402
+from sklearn.model_selection import RandomizedSearchCV  # noqa: E402
+from sklearn.model_selection._search import BaseSearchCV  # noqa: E402
+from sklearn.utils import check_random_state  # noqa: E402
+
+__all__ = ["SearchCV"]
+
+Objects = Mapping[str, Mapping[Label, Any]]
+
+_POSITIVE = RandomizedSearchCV._parameter_constraints["n_iter"]
+
+
+class SearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Cross-validated search in which every candidate is chosen in the light of all scores before it.
+
+    Args:
+        estimator: a scikit-learn estimator; it is cloned, never fitted itself.
+        space: a `Space`, or a mapping from names of the estimator's parameters ("svc__C" reaches into a
+            pipeline) to hidim parameters, to lists of values, or to frozen `uniform`, `loguniform` or
+            `randint` distributions of scipy.stats, of which only the range and the scale count.
+        n_iter: number of candidates; a smaller finite space is searched to its last candidate.
+        method: as for `hidim.Optimizer`.
+        objects: what labels stand for, as {name: {label: object}}, where a label itself is not what the
+            estimator wants; objects that are estimators are cloned before use.
+        random_state: the same integer gives the same candidates, given the same `batch`.
+        error_score: NaN makes a candidate that cannot be fitted a failed trial; a number is taken for its
+            score; "raise" stops the search.
+        refit: as in scikit-learn; with several metrics it must name the one that guides the search.
+        batch: candidates asked for at a time, more of them being less well chosen; by default as few as keep
+            `n_jobs` workers busy, which is one without `n_jobs`.
+
+    All other arguments, and the attributes after `fit`, are those of `RandomizedSearchCV`. One is added:
+    `optimizer_`, the `hidim.Optimizer`, whose history tells of every trial and of why it failed.
+
+    Example:
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.svm import SVC
+        >>> space = Space(C=Float(1e-3, 1e3, log=True), gamma=Float(1e-4, 1e1, log=True))
+        >>> search = SearchCV(SVC(), space, n_iter=12, cv=3, random_state=0)
+        >>> search.fit(*load_iris(return_X_y=True)).best_score_.round(1)
+        np.float64(1.0)
+        >>> len(search.cv_results_["params"]), sorted(search.best_params_)
+        (12, ['C', 'gamma'])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSearchCV._parameter_constraints,
+        "n_iter": _POSITIVE,
+        "objects": [Mapping, None],
+        "random_state": ["random_state"],
+        "batch": [*_POSITIVE, None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Mapping[str, Any],
+        *,
+        n_iter: int = 50,
+        method: str | Method = "auto",
+        objects: Objects | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: int | np.random.RandomState | None = None,
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+        batch: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.n_iter = n_iter
+        self.method = method
+        self.objects = objects
+        self.random_state = random_state
+        self.batch = batch
+
+    # -- what scikit-learn calls ---------------------------------------------------------------------------
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        space, objects = _read(self.space, self.objects or {})
+        n_iter = int(min(self.n_iter, space.size))
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        # Kept from the start: whoever interrupts `fit` still has the scores so far.
+        optimizer = self.optimizer_ = Optimizer(space, self.method, seed, budget=n_iter, maximize=True)
+        if n_iter < self.n_iter:
+            warnings.warn(
+                f"the space has {n_iter} configurations, fewer than n_iter={self.n_iter}: each is tried once",
+                stacklevel=2,
+            )
+        batch = self.batch or math.ceil(effective_n_jobs(self.n_jobs) / self.n_splits_)
+        folds = _SameFolds(self._checked_cv_orig)
+        results: dict[str, Any] = {}
+        # Candidates by number that scikit-learn refuses, as it does when every fit of one call fails.
+        # That is its sign of a hopeless search, but with small batches it may be just one bad candidate.
+        refused: dict[int, Params] = {}
+        while len(optimizer.history) < n_iter:
+            trials = optimizer.ask(min(batch, n_iter - len(optimizer.history)))
+            candidates = [_candidate(trial.params, objects) for trial in trials]
+            try:
+                results = evaluate_candidates(candidates, cv=folds)
+            except ValueError as error:
+                if self.error_score == "raise" or not _EVERY_FIT_FAILED.search(str(error)):
+                    raise
+                refused |= {trial.number: c for trial, c in zip(trials, candidates, strict=True)}
+                if len(refused) == n_iter:
+                    raise
+                scores, reason = [self.error_score] * len(trials), _reason(error)
+            else:
+                scores = results[f"mean_test_{self._guide(results)}"][-len(trials) :]
+                reason = "the mean test score is not finite: some fits or their scoring failed"
+            for trial, score in zip(trials, scores, strict=True):
+                if math.isfinite(score):
+                    optimizer.tell(trial, float(score))
+                else:
+                    optimizer.fail(trial, reason)
+        if refused:
+            warnings.warn(
+                f"all fits of {len(refused)} of {n_iter} candidates failed, and their scores are set to "
+                f"{self.error_score}; optimizer_.history says why, error_score='raise' stops at the first",
+                FitFailedWarning,
+                stacklevel=2,
+            )
+        # In place, because `fit` goes on with the very dict that its last evaluation returned.
+        results.update(super()._format_results(*_completed(*self._table, refused, self.error_score)))
+        del self._table
+
+    def _format_results(
+        self, candidate_params: list[Params], n_splits: int, out: list[Params], more_results: Any = None
+    ) -> dict[str, Any]:
+        self._table = (candidate_params, n_splits, out)
+        with warnings.catch_warnings():
+            # Of scores that are not finite the final table warns, so that not every batch has to.
+            warnings.filterwarnings("ignore", message="One or more of the", category=UserWarning)
+            results: dict[str, Any] = super()._format_results(candidate_params, n_splits, out, more_results)
+        return results
+
+    def _check_refit_for_multimetric(self, scores: Any) -> None:
+        if not isinstance(self.refit, str) or self.refit not in scores:
+            raise MethodError(
+                f"several metrics are scored ({', '.join(scores)}), and one of them must guide the search: "
+                f"name it, as in refit={next(iter(scores))!r} (it is {self.refit!r} now)"
+            )
+
+    def _guide(self, results: Mapping[str, Any]) -> str:
+        """The metric that guides the search; what a callable `scoring` returns is known only now."""
+        metrics = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
+        if metrics == ["score"]:
+            return "score"
+        self._check_refit_for_multimetric(metrics)
+        return str(self.refit)
+
+
+class _SameFolds:
+    """Splits once: a splitter that shuffles at every call would give every batch folds of its own."""
+
+    def __init__(self, cv: Any) -> None:
+        self._cv = cv
+        self._folds: list[Any] = []
+
+    def split(self, *args: Any, **kwargs: Any) -> list[Any]:
+        self._folds = self._folds or list(self._cv.split(*args, **kwargs))
+        return self._folds
+
+
+# -- candidates that could not be fitted -------------------------------------------------------------------
+
+_EVERY_FIT_FAILED = re.compile(r"All the \d+ fits failed")
+
+
+def _reason(error: ValueError) -> str:
+    """The last line of every traceback that scikit-learn quotes."""
+    quoted = str(error).split("-" * 80)[1:]
+    return "; ".join(["all fits failed", *(part.strip().splitlines()[-1] for part in quoted)])
+
+
+def _completed(
+    params: list[Params], n_splits: int, rows: list[Params], refused: Mapping[int, Params], error_score: Any
+) -> tuple[list[Params], int, list[Params]]:
+    """The arguments of `_format_results` with those refused put where they were asked for."""
+    row: Params = dict.fromkeys(rows[0], np.nan)  # how long the fits took is lost
+    for key in row.keys() & {"test_scores", "train_scores"}:
+        scores = rows[0][key]
+        row[key] = dict.fromkeys(scores, error_score) if isinstance(scores, dict) else error_score
+    params, rows = list(params), list(rows)
+    for number in sorted(refused):
+        params.insert(number, refused[number])
+        rows[number * n_splits : number * n_splits] = [row] * n_splits
+    return params, n_splits, rows
+
+
+# -- spaces and their objects ------------------------------------------------------------------------------
+
+
+def _read(space: Any, objects: Objects) -> tuple[Space, Objects]:
+    """The `Space` that is meant, and what its labels stand for."""
+    if not isinstance(space, Mapping):
+        raise SpaceError(
+            f"space must be a hidim.Space or a mapping from names to parameters, not {type(space).__name__}; "
+            "what were alternatives in a list are options of a Choice"
+        )
+    if not isinstance(space, Space):
+        read = {name: _parameter(name, value) for name, value in space.items()}
+        space = Space({name: parameter for name, (parameter, _) in read.items()})
+        listed = {name: values for name, (_, values) in read.items() if values}
+        objects = {**listed, **{name: {**listed.get(name, {}), **objects[name]} for name in objects}}
+    for name, by_label in objects.items():
+        choices = [v.parameter for v in space.vertices if v.name == name and isinstance(v.parameter, Choice)]
+        labels = [label for choice in choices for label in choice.labels]
+        if not choices:
+            raise SpaceError(f"objects has the key {name!r}, which is no Choice of the space; rename it")
+        for label in by_label:
+            if label not in labels:
+                raise SpaceError(f"objects[{name!r}] has the key {label!r}, but the labels are {labels}")
+    return space, objects
+
+
+def _candidate(params: Params, objects: Objects) -> Params:
+    return {
+        name: objects[name].get(value, value) if name in objects else value for name, value in params.items()
+    }
+
+
+def _parameter(name: str, value: Any) -> tuple[Parameter, dict[Label, Any]]:
+    """What `RandomizedSearchCV` takes as a parameter of hidim, and the values behind its labels."""
+    if isinstance(value, Float | Int | Vector | Choice):
+        return value, {}
+    try:
+        if isinstance(value, list | tuple | range | np.ndarray):
+            values = {_label(v): v for v in value}
+            if len(values) < len(value):
+                raise SpaceError("some of its values are equal; drop all but one of them")
+            return Choice(*values), values
+        # Frozen distributions have no public class, and scipy is not worth importing to look for them.
+        match getattr(getattr(value, "dist", None), "name", None):
+            case "uniform":
+                return Float(*value.support()), {}
+            case "loguniform" | "reciprocal":
+                low, high = value.support()
+                return Float(low, high, log=True), {}
+            case "randint":
+                return Int(*value.support()), {}
+    except SpaceError as error:
+        raise SpaceError(f"the parameter {name!r}: {error}") from error
+    raise SpaceError(
+        f"the parameter {name!r} cannot be {value!r}: give a hidim parameter, such as Float(low, high), "
+        "a list of values, or a frozen uniform, loguniform or randint of scipy.stats"
+    )
+
+
+def _label(value: Any) -> Label:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return repr(plain)
+    return plain if isinstance(plain, str | int | float | None) else repr(value)
