@@ -79,3 +79,21 @@ def test_a_history_keeps_its_own_copy_of_the_list():
 def test_repr_counts_states(history):
     assert repr(history) == "History(2 running, 2 complete, 1 failed)"
     assert repr(History()) == "History(empty)"
+
+
+def test_a_history_becomes_a_table_with_a_column_for_every_parameter_and_coordinate():
+    trials = [
+        Trial({"w": np.array([1.0, 2.0]), "c": "a"}, 0).completed(3.0, rank=0, seconds=0.5),
+        Trial({"w": np.array([4.0, 5.0]), "c": "b", "p": 7}, 1).failed("no license", rank=1),
+    ]
+    table = History(trials).to_pandas()
+    assert table.loc[0, ["value", "w[1]", "c", "state"]].tolist() == [3.0, 2.0, "a", "complete"]
+    assert table.loc[1, "reason"] == "no license"
+    assert table["p"].isna().tolist() == [True, False]
+    assert len(History().to_pandas()) == 0
+
+
+def test_trials_are_equal_however_long_they_took():
+    left = Trial({"x": 1.0}, 0).completed(3.0, rank=0, seconds=0.5)
+    assert left == Trial({"x": 1.0}, 0).completed(3.0, rank=0, seconds=0.7)
+    assert left != Trial({"x": 1.0}, 0).completed(3.0, rank=0, variance=0.1)

@@ -10,7 +10,7 @@ from hidim.space import Space
 from hidim.trial import History, Trial
 
 if TYPE_CHECKING:
-    from hidim.insight import Insight
+    from hidim.insight import Importance, Insight
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,13 @@ class Result:
         """A model of the objective, fitted to all trials, to be asked about its parameters."""
         from hidim.insight import Insight
 
-        return Insight(self.space, self.history, maximize=self.maximize)
+        return Insight(self.space, self.history, maximize=self.maximize, best=self.best)
 
-    def importance(self) -> dict[str, float]:
-        """For which share of the objective's variation each parameter is responsible, largest first."""
+    def importance(self) -> Importance:
+        """For which share of the objective's variation each parameter is responsible, largest first.
+
+        A mapping from names to shares, which `print` shows as a table; `.coordinates` has those of vectors.
+        """
         return self.insight().importance()
 
     def explain(self) -> str:
@@ -63,4 +66,4 @@ class Result:
         """A figure of convergence, importance and slices through the best point; saved if `path` is given."""
         from hidim import plot
 
-        return plot.overview(self.space, self.history, maximize=self.maximize, path=path)
+        return plot.overview(self.space, self.history, maximize=self.maximize, best=self.best, path=path)

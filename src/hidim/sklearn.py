@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ require("sklearn", extra="sklearn")  # first, because the imports below would no
 
 from joblib import effective_n_jobs  # noqa: E402
 from sklearn.exceptions import FitFailedWarning  # noqa: E402
-from sklearn.model_selection import RandomizedSearchCV  # noqa: E402
+from sklearn.model_selection import RandomizedSearchCV, check_cv  # noqa: E402
 from sklearn.model_selection._search import BaseSearchCV  # noqa: E402
 from sklearn.utils import check_random_state  # noqa: E402
 
@@ -115,8 +115,6 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         self.random_state = random_state
         self.batch = batch
 
-    # -- what scikit-learn calls ---------------------------------------------------------------------------
-
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         space, objects = _read(self.space, self.objects or {})
         n_iter = int(min(self.n_iter, space.size))
@@ -128,11 +126,11 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
                 f"the space has {n_iter} configurations, fewer than n_iter={self.n_iter}: each is tried once",
                 stacklevel=2,
             )
-        batch = self.batch or math.ceil(effective_n_jobs(self.n_jobs) / self.n_splits_)
-        folds = _SameFolds(self._checked_cv_orig)
+        batch = self.batch or math.ceil(effective_n_jobs(self.n_jobs) / _expected_folds(self.cv))
+        folds = _SameFolds(self.cv) if hasattr(self.cv, "split") else None
         results: dict[str, Any] = {}
-        # Candidates by number that scikit-learn refuses, as it does when every fit of one call fails.
-        # That is its sign of a hopeless search, but with small batches it may be just one bad candidate.
+        # scikit-learn refuses to go on when every fit of one evaluation fails: a hopeless search, it thinks.
+        # Here it may be one bad candidate; these, by number, enter the table at the end.
         refused: dict[int, Params] = {}
         while len(optimizer.history) < n_iter:
             trials = optimizer.ask(min(batch, n_iter - len(optimizer.history)))
@@ -167,13 +165,12 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _format_results(
         self, candidate_params: list[Params], n_splits: int, out: list[Params], more_results: Any = None
-    ) -> dict[str, Any]:
+    ) -> Any:
         self._table = (candidate_params, n_splits, out)
         with warnings.catch_warnings():
             # Of scores that are not finite the final table warns, so that not every batch has to.
             warnings.filterwarnings("ignore", message="One or more of the", category=UserWarning)
-            results: dict[str, Any] = super()._format_results(candidate_params, n_splits, out, more_results)
-        return results
+            return super()._format_results(candidate_params, n_splits, out, more_results)
 
     def _check_refit_for_multimetric(self, scores: Any) -> None:
         if not isinstance(self.refit, str) or self.refit not in scores:
@@ -201,6 +198,14 @@ class _SameFolds:
     def split(self, *args: Any, **kwargs: Any) -> list[Any]:
         self._folds = self._folds or list(self._cv.split(*args, **kwargs))
         return self._folds
+
+
+def _expected_folds(cv: Any) -> int:
+    """How many folds there will be; where only the data or a walk through an iterator could tell, 5."""
+    try:
+        return 5 if isinstance(cv, Iterator) else int(check_cv(cv).get_n_splits())
+    except (AttributeError, TypeError, ValueError):
+        return 5
 
 
 # -- candidates that could not be fitted -------------------------------------------------------------------
@@ -290,6 +295,5 @@ def _parameter(name: str, value: Any) -> tuple[Parameter, dict[Label, Any]]:
 
 def _label(value: Any) -> Label:
     plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, float) and not math.isfinite(plain):
-        return repr(plain)
-    return plain if isinstance(plain, str | int | float | None) else repr(value)
+    is_label = isinstance(plain, str | int | None) or (isinstance(plain, float) and math.isfinite(plain))
+    return plain if is_label else repr(plain)

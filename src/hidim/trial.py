@@ -10,6 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from hidim._optional import require
 from hidim._types import Params
 
 
@@ -118,3 +119,24 @@ class History(Sequence[Trial]):
     def running(self) -> list[Trial]:
         """Trials that were asked for and not told yet, in the order of asking."""
         return [t for t in self._trials if t.state is TrialState.RUNNING]
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row for every trial and a column for every parameter; needs pandas.
+
+        Inactive parameters are missing values. A vector has a column for every coordinate, named `w[0]`,
+        `w[1]`, …; one of more than a thousand coordinates stays an array in a single column.
+        """
+        pandas = require("pandas", extra="pandas")
+        rows = []
+        for trial in self._trials:
+            known = {f.name: getattr(trial, f.name) for f in fields(trial) if f.name not in ("params", "meta")}
+            rows.append(known | {"state": str(trial.state)} | dict(_flat(trial.params)))
+        return pandas.DataFrame(rows).set_index("number") if rows else pandas.DataFrame()
+
+
+def _flat(params: Params) -> Iterator[tuple[str, Any]]:
+    for name, value in params.items():
+        if isinstance(value, np.ndarray) and len(value) <= 1000:
+            yield from ((f"{name}[{place}]", entry) for place, entry in enumerate(value.tolist()))
+        else:
+            yield name, value

@@ -1,9 +1,9 @@
 """What an optimisation has learned about its objective: which parameters matter, how, and in words.
 
-    Insight      everything below, from a space and a history
-    Importance   the share of every parameter, a mapping
-    Slice        the objective along one parameter
-    explain      the whole as text
+Insight      everything below, from a space and a history
+Importance   the share of every parameter, a mapping
+Slice        the objective along one parameter
+explain      the whole as text
 """
 
 from __future__ import annotations

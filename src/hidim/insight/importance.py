@@ -24,18 +24,29 @@ import numpy as np
 from hidim._types import Array, Indices
 from hidim.errors import HidimError
 from hidim.insight.learned import Learned
-from hidim.space import Space
+from hidim.space import Space, Vector
 from hidim.space.columns import Kind
 
-#: Columns that get Jansen's formula.
-STRONGEST = 64
+#: Columns that get Jansen's formula: at most so many, each with more than this share at the first look.
+STRONGEST, NEGLIGIBLE = 64, 1e-4
 #: Points of the cube for it, and for the first look at labels.
 POINTS, GLANCE = 1024, 64
 #: From so many columns on, half of those points: time grows with their product.
 WIDE = 256
+#: Coordinates of longer vectors than this are named singly only if they have at least this share.
+SHORT, DOMINANT = 12, 0.03
 
 
 @dataclass(frozen=True, eq=False)
+class Entry:
+    """A line of a list of parameters: a single column, or what is left of a vector."""
+
+    name: str
+    share: float
+    columns: Indices
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Importance(Mapping[str, float]):
     """Shares that sum to 1, by the parameter's name, the most important first.
 
@@ -78,6 +89,27 @@ class Importance(Mapping[str, float]):
         """Columns (D,) from the most important to the least."""
         return np.argsort(-self.shares, kind="stable")
 
+    def entries(self, most: int, *, singly: bool = False) -> list[Entry]:
+        """At most so many lines, the most important first, that a person can read.
+
+        Scalar parameters and choices stand singly, and so do coordinates of a vector that dominate; the
+        others of the vector stand together, unless all are to stand singly.
+        """
+        alone = np.ones(len(self.shares), dtype=np.bool_)
+        entries: list[Entry] = []
+        for vertex in self.space.vertices:
+            if isinstance(vertex.parameter, Vector) and vertex.parameter.dim > SHORT and not singly:
+                alone[vertex.columns] = self.shares[vertex.columns] >= DOMINANT
+                rest = vertex.start + np.flatnonzero(~alone[vertex.columns])
+                which = "all" if len(rest) == vertex.parameter.dim else "other"
+                entries.append(self._entry(f"{vertex.title} ({which} {len(rest)})", rest))
+        for column in self.order[alone[self.order]][:most]:
+            entries.append(self._entry(self.space.columns.names[column], np.array([column])))
+        return sorted((e for e in entries if len(e.columns)), key=lambda entry: -entry.share)[:most]
+
+    def _entry(self, name: str, columns: Indices) -> Entry:
+        return Entry(name, float(self.shares[columns].sum()), columns)
+
     def __getitem__(self, name: str) -> float:
         return self._by_name[name]
 
@@ -87,9 +119,12 @@ class Importance(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._by_name)
 
+    def __repr__(self) -> str:
+        return f"Importance({self._by_name})"
+
     def __str__(self) -> str:
         width = max(map(len, self))
-        return "\n".join(f"{name:<{width}}  {percent(share):>4}" for name, share in self.items())
+        return "\n".join(f"{name:<{width}}  {percent(share):>5}" for name, share in self.items())
 
 
 def percent(share: float) -> str:
@@ -109,6 +144,7 @@ def importance(learned: Learned) -> Importance:
     points, anew = rng.random((count, space.dim)), rng.random((count, space.dim))
     effects = _first_look(learned, points, anew)
     strongest = np.argsort(-effects, kind="stable")[:STRONGEST]
+    strongest = strongest[effects[strongest] > NEGLIGIBLE * effects.sum()]
     effects[strongest] = _jansen(learned, strongest, points, anew)
     total = float(effects.sum())
     if not total > 1e-9:  # of a variance near 1
@@ -121,7 +157,7 @@ def _first_look(learned: Learned, points: Array, anew: Array) -> Array:
     kind, levels = learned.space.columns.kind, learned.space.columns.levels
     spread = (1.0 - levels**-2.0) / 12.0  # the variance of a uniform number of so many levels
     slopes = learned.slopes(learned.space.snap(points))
-    effects = np.mean(slopes**2, axis=0) * spread
+    effects: Array = np.mean(slopes**2, axis=0) * spread
     labels = np.flatnonzero((kind == Kind.LABEL) & (levels > 1))
     effects[labels] = _jansen(learned, labels, points[:GLANCE], anew[:GLANCE])
     return effects

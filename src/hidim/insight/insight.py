@@ -47,8 +47,8 @@ class Insight:
         x     100 %
         idle   <1 %
         >>> x = insight.slices("x")[0]
-        >>> round(x.median[0], 2), round(x.median[32], 2)
-        (1.0, 0.0)
+        >>> x.median[[0, -1]].round(2).tolist()
+        [1.0, 1.0]
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class Insight:
             through: the point; by default the params of the best trial.
             most: how many, if no names are given.
         """
+        learned = self.learned
         point = self.space.encode(self.best.params if through is None else through)
         columns = [self._column(name) for name in names] if names else self._notable(point, most)
         for column in columns:
@@ -107,7 +108,7 @@ class Insight:
                 name = self.space.columns.names[column]
                 raise ParameterError(f"parameter {name!r} is inactive at this point: choose another point")
         cut_one = single_threaded(cut)
-        return [cut_one(self.learned, self.vertex(c), c, point, self.points) for c in columns]
+        return [cut_one(learned, self.vertex(c), c, point, self.points) for c in columns]
 
     def explain(self) -> str:
         """What was found, how the search went and which parameters matter, in words."""
@@ -117,7 +118,7 @@ class Insight:
         order, shares = self._importance.order, self._importance.shares
         active = order[~np.isnan(point[order])]
         notable = active[shares[active] >= NOTABLE]
-        return (notable if len(notable) else active[:1])[:most].tolist()
+        return [int(column) for column in (notable if len(notable) else active[:1])[:most]]
 
     def vertex(self, column: int) -> Vertex:
         """The parameter to which a column of the unit cube belongs."""

@@ -1,11 +1,4 @@
-"""The model behind every insight: one Gaussian process, fitted anew on all complete trials.
-
-The method that made the trials may have had no model, or one that serves the search and not the reader. Here
-the length-scales are hierarchical, and the fit starts a second time from a guess that the first one cannot
-reach: its prior ties every column to the others, and a column whose effect has no slope on average (the best
-value in mid-range) never feels a pull to leave. So columns that correlate with the losses, by their value or
-by its square, more than the strongest of as many idle ones would, start untied.
-"""
+"""The model behind every insight: one Gaussian process, fitted anew on all complete trials."""
 
 from __future__ import annotations
 
@@ -16,18 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array, Indices
+from hidim._types import Array
 from hidim.errors import HidimError
 from hidim.gp import linalg
-from hidim.gp.fit import fit
-from hidim.gp.model import Model
+from hidim.gp.kernels.base import Against
 from hidim.gp.posterior import Posterior
+from hidim.insight.fitting import even, fitted
 from hidim.insight.units import Units
 from hidim.methods.base import Task, observe
-from hidim.methods.surrogate import Surrogate, blanked
+from hidim.methods.surrogate import blanked
 from hidim.space import Space
-from hidim.space.columns import Kind
-from hidim.trial import History, Trial
+from hidim.trial import History
 
 #: Fewer complete trials than this tell nothing about any parameter.
 ENOUGH = 5
@@ -35,6 +27,8 @@ ENOUGH = 5
 MOST_TRIALS = 500
 #: Spaces with more columns are beyond the model.
 MOST_COLUMNS = 5000
+#: A loss of the worse half that is so many times as far from the best as the next one is a penalty.
+PENALTY = 100.0
 #: Half the width of a central 95 % interval, in standard deviations.
 CENTRAL = 1.96
 
@@ -70,10 +64,13 @@ class Learned:
         residual = self.posterior.alpha / precision
         return 1.0 - float(np.mean(residual**2) / np.var(self.posterior.y))
 
+    @cached_property
+    def _kernel(self) -> Against:
+        return self.posterior.model.kernel.against(self.posterior.theta[:-1], self.posterior.x)
+
     def mean(self, points: Array) -> Array:
         """Expected transformed losses (r,) at points (r, D); inactive columns are NaN."""
-        model = self.posterior.model.kernel.against(self.posterior.theta[:-1], self.posterior.x)
-        k = model(blanked(self.space, points)).value
+        k = self._kernel(blanked(self.space, points)).value
         return np.asarray(self.posterior.mean + k @ self.posterior.alpha)
 
     def slopes(self, points: Array) -> Array:
@@ -111,59 +108,24 @@ def learn(space: Space, history: History, *, maximize: bool) -> Learned:
             "run more trials"
         )
     task = Task(space, maximize=maximize)
-    seen = observe(task, History(_thinned(complete)))
-    if np.ptp(seen.y) == 0.0:
+    seen = even(observe(task, History(complete)), MOST_TRIALS)
+    if seen.y.min() == seen.y.max():
         raise HidimError(
             f"all {len(complete)} values are {complete[0].value:g}: nothing tells one parameter from another"
         )
-    # No history: what the method fitted for its own ends is not to be taken over.
-    surrogate = Surrogate(lengthscales="hierarchical")
-    (first, *_), _ = surrogate.posteriors(task, History(), seen, np.random.default_rng(0))
-    posterior = Posterior(
-        first.model, _refined(space, first), first.x, first.y, variances=first.variances
-    )
-    return Learned(space, posterior, Units(first.y, seen.y), -1.0 if maximize else 1.0)
+    seen = seen._replace(y=_without_penalties(seen.y))
+    posterior = fitted(space, seen)
+    return Learned(space, posterior, Units(posterior.y, seen.y), -1.0 if maximize else 1.0)
 
 
-def _thinned(complete: list[Trial]) -> list[Trial]:
-    if len(complete) <= MOST_TRIALS:
-        return complete
-    ranked = sorted(complete, key=lambda trial: trial.value or 0.0)
-    return [ranked[i] for i in np.linspace(0, len(ranked) - 1, MOST_TRIALS).astype(np.intp)]
+def _without_penalties(losses: Array) -> Array:
+    """Losses (n,), with those out of all proportion, as penalties for bad configurations are, brought nearer.
 
-
-def _refined(space: Space, posterior: Posterior) -> Array:
-    """θ of the better of two fits: as it was, and from a start with the correlated columns untied."""
-    model, theta = posterior.model, posterior.theta
-    numeric = np.flatnonzero(space.columns.kind != Kind.LABEL)
-    untied = _correlated(posterior.x[:, numeric], posterior.y)
-    if len(untied) == 0:
-        return theta
-    fitted = fit(
-        model,
-        posterior.x,
-        posterior.y,
-        [theta, _untie(model, theta, untied)],
-        max_evaluations=int(np.clip(15_000 / len(posterior.y), 15, 50)),
-        variances=posterior.variances,
-    )
-    return fitted.theta if np.isfinite(fitted.loss) else theta
-
-
-def _correlated(x: Array, y: Array) -> Indices:
-    """Columns of x (n, p) whose correlation with y (n,) is beyond that of the strongest of p idle ones."""
-    features = np.concatenate([x, np.square(x - x.mean(axis=0))], axis=1)
-    features -= features.mean(axis=0)
-    norms = np.linalg.norm(features, axis=0) * np.linalg.norm(y - y.mean())
-    inner = np.abs((y - y.mean()) @ features)
-    correlation = np.divide(inner, norms, out=np.zeros_like(norms), where=norms > 1e-12)
-    chance = math.sqrt(2.0 * math.log(2.0 * max(features.shape[1], 1)) / len(y))
-    return np.flatnonzero(correlation.reshape(2, -1).max(axis=0) > chance)
-
-
-def _untie(model: Model, theta: Array, columns: Indices) -> Array:
-    """θ with the length-scales of these numeric columns at 1, the width of the cube."""
-    start = theta.copy()
-    deviations = np.flatnonzero(model.holds("log_lengthscale_deviation"))
-    start[deviations[columns]] = -theta[model.holds("log_lengthscale")][0]
-    return start
+    Example:
+        >>> _without_penalties(np.array([1.0, 2.0, 3.0, 1e9, 1.5])).tolist()
+        [1.0, 2.0, 3.0, 7.0, 1.5]
+    """
+    best = float(losses.min())
+    upper = np.sort(losses - best)[len(losses) // 2 :]
+    gaps = np.flatnonzero((upper[1:] > PENALTY * upper[:-1]) & (upper[:-1] > 0.0))
+    return np.minimum(losses, best + 3.0 * upper[gaps[0]]) if len(gaps) else losses

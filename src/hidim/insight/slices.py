@@ -14,7 +14,7 @@ from hidim.space.parameters import Label, Parameter
 from hidim.space.tree import Vertex
 
 #: Points of the grid along a number; an integer with fewer levels gets one for each.
-GRID = 65
+GRID = 129
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +39,6 @@ class Slice:
     at: Any
     log: bool = False
 
-    @property
-    def is_label(self) -> bool:
-        return isinstance(self.grid, tuple)
-
 
 def cut(learned: Learned, vertex: Vertex, column: int, point: Array, others: Array) -> Slice:
     """The slice along `column`, which belongs to `vertex`.
@@ -56,11 +52,11 @@ def cut(learned: Learned, vertex: Vertex, column: int, point: Array, others: Arr
             for which it has no value, and they are taken from the first of these that has the option.
     """
     parameter, name = vertex.parameter, learned.space.columns.names[column]
-    values = _grid(parameter)
+    at = parameter.scale.from_unit(point[column : column + 1])[0]
+    values = _grid(parameter, at)
     marks = parameter.scale.to_unit(values)
     points = np.repeat(point[None], len(marks), axis=0)
     points[:, column] = marks
-    at = parameter.scale.from_unit(point[column : column + 1])[0]
     if isinstance(parameter, Choice):
         band = learned.values(learned.space.snap(_completed(points, column, others)))
         return Slice(name, parameter.labels, *band, at=parameter.labels[int(at)])
@@ -69,15 +65,16 @@ def cut(learned: Learned, vertex: Vertex, column: int, point: Array, others: Arr
     return Slice(name, values, *band, at=int(at) if isinstance(parameter, Int) else float(at), log=log)
 
 
-def _grid(parameter: Parameter) -> Array:
-    """Values at which a parameter is looked at (labels: their positions): all if they are few, else evenly."""
+def _grid(parameter: Parameter, at: float) -> Array:
+    """Values of a parameter (of a choice: positions): all if they are few, else evenly, `at` included."""
     match parameter:
         case Choice(options=options):
             return np.arange(len(options), dtype=np.float64)
         case Int(low=low, high=high) if high - low < GRID:
             return np.arange(low, high + 1, dtype=np.float64)
         case _:
-            return np.unique(parameter.scale.from_unit(np.linspace(0.0, 1.0, GRID)))
+            even = parameter.scale.from_unit(np.linspace(0.0, 1.0, GRID))
+            return np.unique(np.append(even, at))
 
 
 def _completed(points: Array, column: int, others: Array) -> Array:

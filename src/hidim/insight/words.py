@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hidim._types import Array
 from hidim.errors import HidimError
-from hidim.insight.importance import percent
+from hidim.insight.importance import Entry, percent
+from hidim.insight.learned import CENTRAL, MOST_COLUMNS
 from hidim.space import Choice, Int
 from hidim.space.tree import Vertex
 from hidim.trial import TrialState
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
     from hidim.insight.insight import Insight
 
 #: How many of each thing are listed: failures, parameters, choices, options of a choice.
-MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS = 4, 6, 5, 5
+MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS = 4, 6, 5, 4
+#: Lines are broken after this many characters, and names cut to that many.
+WIDTH, LONGEST = 110, 40
 #: Parameters are listed until they add up to this share.
 NEARLY_ALL = 0.95
 #: A best value this near a bound, as a share of the range, lies at the bound.
 AT_BOUND = 0.01
-#: Below this R² on left-out trials the model is not to be trusted; above the other it is.
+#: Below the first R² on left-out trials the model is a guess, from the second on it is good.
 POOR, GOOD = 0.2, 0.6
 #: Noise is told of from this share of the standard deviation of the (transformed) values on.
 CONSIDERABLE = 0.1
@@ -34,174 +38,228 @@ def explain(insight: Insight) -> str:
     """What was found, how the search went, which parameters matter and where their good values are."""
     lines = [*_outcome(insight), *_failures(insight)]
     if insight.history.complete:
-        lines += [*_progress(insight), *_lessons(insight), *_choices(insight)]
-    return "\n".join(lines)
+        lines += [*_progress(insight), *_lessons(insight), *_options(insight)]
+    broken = (textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in lines)
+    return "\n".join(broken)
 
 
-def short(text: str, most: int = 60) -> str:
-    """One line of at most `most` characters, cut in the middle.
+def short(text: str, most: int, tail: float = 0.5) -> str:
+    """One line of at most `most` characters, cut so that about a share `tail` of them is from the end.
 
     Example:
         >>> short("a_very_long_parameter_name", 11)
-        'a_ver…_name'
+        'a_very…name'
     """
     text = " ".join(text.split())
-    half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+    end = round((most - 1) * tail - 0.5)
+    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
+def shortened(names: Sequence[str], most: int) -> list[str]:
+    """Names of at most `most` characters, cut where it leaves them different, if there is such a place.
+
+    Example:
+        >>> shortened(["temperature_of_oven_1_in_kelvin", "temperature_of_oven_2_in_kelvin"], 16)
+        ['tem…_1_in_kelvin', 'tem…_2_in_kelvin']
+    """
+    ways = [[short(name, most, tail) for name in names] for tail in (0.5, 0.8, 0.2)]
+    return next((way for way in ways if len(set(way)) == len(set(names))), ways[0])
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    Example:
+        >>> counted(1, "trial"), counted(3, "trial")
+        ('1 trial', '3 trials')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+# -- what happened -----------------------------------------------------------------------------------------
 
 
 def _outcome(insight: Insight) -> Iterator[str]:
     history = insight.history
     counts = Counter(trial.state for trial in history)
     parts = [f"{counts[state]} {state}" for state in TrialState if counts[state]]
-    tally = f"{len(history)} trial{'s' if len(history) != 1 else ''} ({', '.join(parts) or 'none'})"
+    tally = f"{counted(len(history), 'trial')} ({', '.join(parts) or 'none'})"
     if not history.complete:
         yield f"Nothing found yet: {tally}."
         return
-    best, extreme = insight.best, "largest" if insight.maximize else "smallest"
-    yield f"Best value {best.value:.6g} ({extreme} is best), trial {best.number} of {tally}."
+    best, first = insight.best, insight.ranked[0]
+    extreme = "largest" if insight.maximize else "smallest"
+    yield f"Best value {best.value:.6g} ({extreme} is best): trial {best.number} of {tally}."
+    if best.value != first.value:
+        yield f"It has the best mean; the {extreme} single value is {first.value:.6g}, trial {first.number}."
 
 
 def _failures(insight: Insight) -> Iterator[str]:
     failed = [t for t in insight.history if t.state is TrialState.FAILED]
-    if not failed:
-        return
-    reasons = Counter(short(trial.reason or "no reason given") for trial in failed).most_common()
-    listed = [f"{count} × {reason}" for reason, count in reasons[:MOST_REASONS]]
-    rest = sum(count for _, count in reasons[MOST_REASONS:])
-    yield f"Failed: {'; '.join(listed)}{f'; {rest} others' if rest else ''}."
+    if failed:
+        reasons = Counter(short(t.reason or "no reason given", 60) for t in failed).most_common()
+        listed = [f"{count} × {reason}" for reason, count in reasons[:MOST_REASONS]]
+        rest = sum(count for _, count in reasons[MOST_REASONS:])
+        yield f"Failed: {'; '.join(listed)}{f'; {rest} × other' if rest else ''}."
 
 
 def _progress(insight: Insight) -> Iterator[str]:
     sign = -1.0 if insight.maximize else 1.0
     losses = sign * np.array([trial.value for trial in insight.history.complete], dtype=np.float64)
-    before = np.concatenate([[np.inf], np.minimum.accumulate(losses)[:-1]])
-    records, n = np.flatnonzero(losses < before), len(losses)
+    n = len(losses)
     if n < 8:
         yield f"Too few trials to say whether it still improves: {n} complete."
         return
-    late = int(np.sum(records >= n - n // 4))
-    since = n - 1 - int(records[-1])
-    if late:
-        yield (
-            f"Still improving: {late} new best value{'s' if late > 1 else ''} in the last quarter of the "
-            f"complete trials, the last {_ago(since)}. More trials may bring more."
-        )
-    else:
+    best = np.minimum.accumulate(losses)
+    since = n - 1 - int(np.argmax(losses == best[-1]))
+    gain, reach = best[n - 1 - n // 4] - best[-1], np.median(losses) - best[-1]
+    if gain <= 0.0:
         yield f"No new best value in the last {since} of {n} complete trials."
+        return
+    pace = "Hardly improving any more" if gain < 1e-3 * reach else "Still improving"
+    ago = "in the very last one" if since == 0 else f"{counted(since, 'trial')} ago"
+    yield f"{pace}: by {gain:.2g} in the last quarter of {n} complete trials, the last time {ago}."
 
 
-def _ago(since: int) -> str:
-    return "by the very last trial" if since == 0 else f"{since} trial{'s' if since > 1 else ''} ago"
+# -- what the model says -----------------------------------------------------------------------------------
 
 
 def _lessons(insight: Insight) -> Iterator[str]:
-    """What takes a model: importance, good ranges, bounds, noise."""
     try:
         shares = insight.importance()
     except HidimError as error:
         yield f"Which parameters matter is not known: {error}."
         return
+    n, quality = len(insight.learned.posterior.y), insight.learned.quality
     yield ""
-    yield f"What matters, as the model sees it ({_trust(insight.learned.quality)}):"
-    names, told = insight.space.columns.names, 0.0
-    listed: list[int] = []
-    for column in shares.order[:MOST_PARAMETERS].tolist():
-        if listed and told >= NEARLY_ALL:
-            break
-        listed.append(column)
-        told += float(shares.shares[column])
-    width = max(len(short(names[column], 30)) for column in listed)
-    for column in listed:
-        share = percent(float(shares.shares[column]))
-        yield f"  {short(names[column], 30):<{width}}  {share:>5}  {_good_values(insight, column)}".rstrip()
-    others = len(shares.shares) - len(listed)
+    yield f"What matters, as a model of {'only ' if n < 15 else ''}{n} trials sees it ({_trust(quality)}):"
+    listed = _until(NEARLY_ALL, shares.entries(MOST_PARAMETERS))
+    names = shortened([entry.name for entry in listed], LONGEST)
+    width = max(map(len, names))
+    for name, entry in zip(names, listed, strict=True):
+        yield f"  {name:<{width}}  {percent(entry.share):>5}  {_good_values(insight, entry)}".rstrip()
+    others = len(shares.shares) - sum(len(entry.columns) for entry in listed)
     if others:
-        yield f"  the other{f' {others} together' if others > 1 else ''} {percent(max(1.0 - told, 0.0))}"
-    for column in listed:
-        yield from _bound(insight, column)
+        rest = max(1.0 - sum(entry.share for entry in listed), 0.0)
+        yield f"  the other{f' {others} together' if others > 1 else ''}: {percent(rest)}"
+    for entry in listed:
+        yield from _bound(insight, entry)
     yield from _noise(insight)
+
+
+def _until(share: float, entries: list[Entry]) -> list[Entry]:
+    """The first entries that add up to a share, at least one."""
+    before = np.cumsum([0.0, *(entry.share for entry in entries[:-1])])
+    return [entry for entry, told in zip(entries, before, strict=True) if told < share]
 
 
 def _trust(quality: float) -> str:
     if quality < POOR:
-        return "a guess: it hardly predicts left-out trials"
-    return f"{'it' if quality >= GOOD else 'only roughly: it'} predicts left-out trials with R² = {quality:.2f}"
+        return "a guess, for it hardly predicts left-out trials"
+    return f"{'it' if quality >= GOOD else 'roughly: it'} predicts left-out trials with R² = {quality:.2f}"
+
+
+def _good_values(insight: Insight, entry: Entry) -> str:
+    """The best trial's value, and the range among the best tenth of the trials."""
+    column = int(entry.columns[0])
+    vertex = insight.vertex(column)
+    if len(entry.columns) > 1:
+        most = float(insight.importance().shares[entry.columns].max())
+        return f"no single coordinate more than {percent(most)}"
+    if isinstance(vertex.parameter, Choice):
+        return ""  # has a line of its own
+    at = _at_best(insight, column)
+    count = max(3, -(-len(insight.points) // 10))
+    good = insight.points[:count, column]
+    good = good[~np.isnan(good)]
+    best = "inactive in the best trial" if np.isnan(at) else f"best {_text(vertex, at)}"
+    if len(good) < 2:
+        return best
+    low, high = _text(vertex, good.min()), _text(vertex, good.max())
+    if good.max() - good.min() > 0.8:
+        return f"{best}; in the best {count} trials anywhere in its range"
+    return f"{best}; in the best {count} trials {low}{f' to {high}' if low != high else ', too'}"
+
+
+def _bound(insight: Insight, entry: Entry) -> Iterator[str]:
+    column = int(entry.columns[0])
+    vertex, at = insight.vertex(column), _at_best(insight, column)
+    parameter = vertex.parameter
+    if len(entry.columns) > 1 or isinstance(parameter, Choice) or np.isnan(at) or parameter.levels <= 2:
+        return
+    near = AT_BOUND if not isinstance(parameter, Int) else 0.5 / parameter.levels + 1e-9
+    if min(at, 1.0 - at) <= near:
+        side, word, bound = (
+            ("lower", "low <", parameter.low) if at < 0.5 else ("upper", "high >", parameter.high)
+        )
+        yield (
+            f"! {entry.name} = {_text(vertex, at)} lies at its {side} bound: widen {vertex.title} "
+            f"({word} {bound:g}) if values beyond make sense."
+        )
+
+
+def _noise(insight: Insight) -> Iterator[str]:
+    learned, best = insight.learned, insight.best
+    if np.sqrt(learned.posterior.noise) >= CONSIDERABLE:
+        point = insight.space.encode(best.params)[None]
+        band, expected = learned.noise(point), float(learned.values(point).median[0])
+        deviation = float(band.high[0] - band.low[0]) / (2.0 * CENTRAL)
+        yield (
+            f"Noise: near the best, values scatter with a standard deviation of about {deviation:.2g}, or "
+            f"the model misses detail of that size. It expects {expected:.4g} where it saw {best.value:.4g}."
+        )
+
+
+def _at_best(insight: Insight, column: int) -> float:
+    return float(insight.space.encode(insight.best.params)[column])
+
+
+def _text(vertex: Vertex, unit: float) -> str:
+    return f"{_values(vertex, np.array([unit]))[0]:.4g}"
 
 
 def _values(vertex: Vertex, units: Array) -> Array:
     return np.asarray(vertex.parameter.scale.from_unit(units))
 
 
-def _good_values(insight: Insight, column: int) -> str:
-    """The best trial's value, and the range among the best tenth of the trials."""
-    vertex, points = insight.vertex(column), insight.points
-    at = insight.space.encode(insight.best.params)[column]
-    if isinstance(vertex.parameter, Choice):
-        return ""  # has a line of its own
-    count = max(3, -(-len(points) // 10))
-    good = points[:count, column]
-    good = good[~np.isnan(good)]
-    best = "inactive in the best trial" if np.isnan(at) else f"best {_values(vertex, at[None])[0]:.4g}"
-    if len(good) < 2:
-        return best
-    if np.ptp(good) > 0.8:
-        return f"{best}; the best {count} trials have it anywhere in its range"
-    low, high = _values(vertex, np.array([good.min(), good.max()]))
-    return f"{best}; the best {count} trials have {low:.4g} to {high:.4g}"
+# -- choices -----------------------------------------------------------------------------------------------
 
 
-def _bound(insight: Insight, column: int) -> Iterator[str]:
-    vertex, at = insight.vertex(column), insight.space.encode(insight.best.params)[column]
-    parameter = vertex.parameter
-    if isinstance(parameter, Choice) or np.isnan(at) or parameter.levels <= 2:
+def _options(insight: Insight) -> Iterator[str]:
+    if insight.space.dim > MOST_COLUMNS:  # too wide to be encoded for this alone
         return
-    value = float(_values(vertex, at[None])[0])
-    whole = isinstance(parameter, Int)
-    for bound, gap, word, sign in ((parameter.low, at, "lower", "<"), (parameter.high, 1.0 - at, "upper", ">")):
-        if value == bound or (gap <= AT_BOUND and not whole):
-            name = insight.space.columns.names[column]
-            yield (
-                f"! {name} = {value:.4g} lies at its {word} bound: widen {vertex.title} beyond it "
-                f"({'low' if word == 'lower' else 'high'} {sign} {bound:g}) if such values make sense."
-            )
+    choices = [
+        v for v in _by_importance(insight) if isinstance(v.parameter, Choice) and v.parameter.levels > 1
+    ]
+    if choices:
+        yield ""
+        yield "Options, by their best values:"
+    for vertex in choices[:MOST_CHOICES]:
+        yield f"  {short(vertex.title, LONGEST)}: {', '.join(_ranking(insight, vertex))}"
+    if len(choices) > MOST_CHOICES:
+        yield f"  and {counted(len(choices) - MOST_CHOICES, 'more choice')}"
 
 
-def _noise(insight: Insight) -> Iterator[str]:
-    learned = insight.learned
-    if np.sqrt(learned.posterior.noise) < CONSIDERABLE:
-        return
-    point = insight.space.encode(insight.best.params)[None]
-    band, expected = learned.noise(point), float(learned.values(point).median[0])
-    half = float(band.high[0] - band.low[0]) / 2.0
-    yield (
-        f"Noise: evaluations near the best scatter by about ± {half:.2g}, or the model misses detail of that "
-        f"size; it expects {expected:.4g} there, where {insight.best.value:.4g} was seen."
+def _by_importance(insight: Insight) -> list[Vertex]:
+    try:
+        places = {title: place for place, title in enumerate(insight.importance())}
+    except HidimError:
+        return list(insight.space.vertices)
+    return sorted(insight.space.vertices, key=lambda vertex: places[vertex.title])
+
+
+def _ranking(insight: Insight, vertex: Vertex) -> list[str]:
+    """The options of a choice, each with its best value and the number of its trials."""
+    labels = (
+        [option.label for option in vertex.parameter.options] if isinstance(vertex.parameter, Choice) else []
     )
-
-
-def _choices(insight: Insight) -> Iterator[str]:
-    vertices = [v for v in insight.space.vertices if isinstance(v.parameter, Choice) and v.parameter.levels > 1]
-    if not vertices:
-        return
-    yield ""
-    yield "Options, by their best values:"
-    for vertex in vertices[:MOST_CHOICES]:
-        yield f"  {short(vertex.title, 30)}: {_options(insight, vertex)}"
-    if len(vertices) > MOST_CHOICES:
-        yield f"  and {len(vertices) - MOST_CHOICES} more choices"
-
-
-def _options(insight: Insight, vertex: Vertex) -> str:
-    assert isinstance(vertex.parameter, Choice)
     column = insight.points[:, vertex.start]
     active = np.flatnonzero(~np.isnan(column))
     picked = _values(vertex, column[active]).astype(np.intp)
     told = []
     for option in dict.fromkeys(picked.tolist()):  # in the order of their best trials
         rows = active[picked == option]
-        value, label = insight.ranked[rows[0]].value, vertex.parameter.labels[option]
-        told.append(f"{label} {value:.4g} ({len(rows)} trial{'s' if len(rows) > 1 else ''})")
-    untried = len(vertex.parameter.labels) - len(told)
-    cut = [f"{len(told) - MOST_OPTIONS} worse ones"] if len(told) > MOST_OPTIONS else []
-    return ", ".join([*told[:MOST_OPTIONS], *cut, *([f"{untried} without a value"] if untried else [])])
+        told.append(f"{labels[option]} {insight.ranked[rows[0]].value:.4g} ({counted(len(rows), 'trial')})")
+    worse, untried = len(told) - MOST_OPTIONS, len(labels) - len(told)
+    rest = [f"{worse} worse"] if worse > 0 else []
+    return told[:MOST_OPTIONS] + rest + ([f"{untried} without a value"] if untried else [])

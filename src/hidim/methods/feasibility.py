@@ -5,9 +5,18 @@ hyperparameters of its own, is regressed on these labels:
 
     P(feasible at u) = P(g(u) > 0) = Φ(μ(u) / σ(u))
 
-Least squares on labels instead of a probit likelihood, because the posterior stays exact and the fit is the
-one there is; the fitted noise tells failures that come by chance, which say nothing about a place, from those
-that have a place. The hyperparameters are remembered in the meta of the suggestion that fitted them:
+Least squares on labels instead of a probit likelihood: the posterior stays exact, and the fit is the one there
+is. The noise has a floor: without, it vanishes, and the process follows every label with short length-scales
+instead of seeing the half-space behind them. It may grow: failures that come by chance are then outvoted by
+their neighbours. Where they are not, the failed trial also counts as the worst loss so far, since a large
+improvement times a small probability would be tried again and again.
+
+If more than one of the last twenty suggestions failed, *caution* grows from 0 towards 1: the noise of the
+labels is counted in, which is better calibrated far from the data and blurs the edge near them, and the
+probability is taken to a power. Caution costs exploration, and is in vain where failures have no place: it
+is called for only if the process predicts labels that it has not seen better than their mean does.
+
+The hyperparameters are remembered in the meta of the suggestion that fitted them:
 
     meta["feasible"] = {"n": finished trials used, "theta": […]}
 """
@@ -15,34 +24,52 @@ that have a place. The hyperparameters are remembered in the meta of the suggest
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
-from hidim._types import Array
+from hidim._types import Array, Mask
 from hidim.gp.fit import fit
 from hidim.gp.model import Model
+from hidim.gp.parameter import Parameter
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Observations
 from hidim.optim.base import Objective, Score
-from hidim.trial import History
+from hidim.trial import History, TrialState
+
+#: The smallest variance of the labels' noise.
+NOISE = 0.1
+
+#: How many of the last suggestions are looked at, how many failures among them are one too many, and how
+#: many call for all caution.
+LAST, ONE_TOO_MANY, TOO_MANY = 20, 1, 4
+
+#: The power to which the probability is taken with all caution.
+POWER = 20.0
 
 #: Refit when the number of finished trials has grown by this share.
 GROWTH = 0.15
+
+
+def label_noise() -> Parameter:
+    """log σ_ε², from the floor up to that of labels which have nothing to do with their places."""
+    return Parameter("log_noise", 1, math.log(NOISE), math.log(NOISE), math.log(2.0))
 
 
 class Feasibility(NamedTuple):
     """The process on labels, and what a suggestion has to remember if it was fitted anew."""
 
     posterior: Posterior
+    caution: float
     meta: dict[str, Any]
 
     def weighted(self, objective: Objective, *, logarithm: bool) -> Objective:
         """`objective` times the probability of success; plus its logarithm if it is a `logarithm` itself."""
 
         def score(u: Array) -> Score:
-            inner, chance = objective(u), self._log_chance(u)
+            inner, chance = objective(u), self.log_chance(u)
             if logarithm:
                 return Score(inner.value + chance.value, lambda g: inner.to_inputs(g) + chance.to_inputs(g))
             share = np.exp(chance.value)
@@ -53,35 +80,66 @@ class Feasibility(NamedTuple):
 
         return score
 
-    def _log_chance(self, u: Array) -> Score:
+    @property
+    def hopeless(self) -> Mask:
+        """Which of the failed trials (f,) are no accidents."""
+        failed = self.posterior.y < 0.0
+        return self.posterior.smoothed[failed] < 0.0
+
+    def log_chance(self, u: Array) -> Score:
+        """The logarithm of the probability of success at `u` (r, p), or of its power."""
         mean, variance, to_inputs = self.posterior.predict(u)
+        power = 1.0 + (POWER - 1.0) * self.caution
+        variance = variance + self.caution * self.posterior.noise
         sd = np.sqrt(variance)
         z = mean / sd
         value = log_ndtr(z)
-        slope = np.exp(-0.5 * z * z - 0.5 * math.log(2.0 * math.pi) - value)  # φ/Φ
-        return Score(value, lambda g: to_inputs(g * slope / sd, -0.5 * g * slope * z / variance))
+        slope = power * np.exp(-0.5 * z * z - 0.5 * math.log(2.0 * math.pi) - value)  # φ/Φ
+        return Score(power * value, lambda g: to_inputs(g * slope / sd, -0.5 * g * slope * z / variance))
 
 
-def learn_feasibility(
-    model: Model, history: History, seen: Observations, theta: Array
-) -> Feasibility | None:
+def learn_feasibility(model: Model, history: History, seen: Observations) -> Feasibility | None:
     """The process on labels; None as long as nothing has failed.
 
     Args:
-        model: of the losses; `theta` are its hyperparameters, where the first fit starts.
+        model: of the losses.
         seen: points as the kernel wants them.
     """
     if len(seen.failed) == 0:
         return None
+    model = replace(model, noise=label_noise())
     x = np.vstack([seen.x, seen.failed])
     labels = np.concatenate([np.ones(len(seen.x)), -np.ones(len(seen.failed))])
     last = next((t.meta["feasible"] for t in reversed(history) if "feasible" in t.meta), None)
     if last is not None and len(last["theta"]) != model.size:
         last = None  # of another model
     if last is not None and len(x) < last["n"] + max(1, math.floor(GROWTH * last["n"])):
-        return Feasibility(Posterior(model, np.array(last["theta"]), x, labels), {})
-    start = theta if last is None else np.array(last["theta"])
+        return _careful(Posterior(model, np.array(last["theta"]), x, labels), history, {})
+    start = model.start if last is None else np.array(last["theta"])
     calls = int(np.clip(15_000 / len(x), 5, 30))
     fitted = fit(model, x, labels, [start], max_evaluations=calls)
     meta = {"feasible": {"n": len(x), "theta": fitted.theta.tolist()}}
-    return Feasibility(Posterior(model, fitted.theta, x, labels), meta)
+    return _careful(Posterior(model, fitted.theta, x, labels), history, meta)
+
+
+def _careful(posterior: Posterior, history: History, meta: dict[str, Any]) -> Feasibility:
+    called_for = caution(history)
+    if called_for > 0.0 and not has_place(posterior):
+        called_for = 0.0
+    return Feasibility(posterior, called_for, meta)
+
+
+def has_place(posterior: Posterior) -> bool:
+    """Whether labels are better predicted by their neighbours than by the mean of all others."""
+    y, n = posterior.y, len(posterior.y)
+    others = (y.sum() - y) / (n - 1)
+    spread = np.var(y) + 1.0 / n
+    by_mean = -0.5 * (np.log(2.0 * math.pi * spread) + (y - others) ** 2 / spread)
+    return bool(posterior.leave_one_out().mean() > by_mean.mean())
+
+
+def caution(history: History) -> float:
+    """How careful the next suggestion has to be, from 0 to 1, by the failures among the last ones."""
+    last = [trial for trial in history.finished if "bold" in trial.meta][-LAST:]
+    failures = sum(trial.state is TrialState.FAILED for trial in last)
+    return min(max((failures - ONE_TOO_MANY) / (TOO_MANY - ONE_TOO_MANY), 0.0), 1.0)

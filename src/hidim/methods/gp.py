@@ -120,15 +120,18 @@ class GaussianProcess(Method):
         rng: np.random.Generator,
     ) -> tuple[Objective, dict[str, Any]]:
         """The score of points, as the kernel wants them, and what the suggestion has to remember of it."""
-        running = blanked(task.space, seen.running)
+        logarithms = self.acquisition == "log-ei"
+        failed, running = blanked(task.space, seen.failed), blanked(task.space, seen.running)
+        usable = seen._replace(x=posteriors[0].x, failed=failed)
+        feasibility = learn_feasibility(posteriors[0].model, history, usable)
+        if feasibility is not None:
+            posteriors = [_at_worst(p, failed[feasibility.hopeless]) for p in posteriors]
         believed = [posterior.believing(running) for posterior in posteriors]
         scores = [self._acquisition(p, margin, noisy, rng).on(p) for p in believed]
-        objective = averaged(scores, logarithms=self.acquisition == "log-ei")
-        usable = seen._replace(x=posteriors[0].x, failed=blanked(task.space, seen.failed))
-        feasibility = learn_feasibility(posteriors[0].model, history, usable, posteriors[0].theta)
+        objective = averaged(scores, logarithms=logarithms)
         if feasibility is None:
             return objective, {}
-        return feasibility.weighted(objective, logarithm=self.acquisition == "log-ei"), feasibility.meta
+        return feasibility.weighted(objective, logarithm=logarithms), feasibility.meta
 
     def _acquisition(
         self, posterior: Posterior, margin: float, noisy: bool, rng: np.random.Generator
@@ -149,3 +152,8 @@ class GaussianProcess(Method):
 
     def means(self, task: Task, history: History) -> Array | None:
         return self.surrogate.means(task, history, observe(task, history))
+
+
+def _at_worst(posterior: Posterior, failed: Array) -> Posterior:
+    """`posterior` with the worst loss so far at the points `failed`."""
+    return posterior.extended_at_once(failed, np.full(len(failed), posterior.y.max()))

@@ -24,10 +24,10 @@ SUSPICIOUS = 0.01
 EARLIEST = 20
 
 #: How far a probe is from its twin, in the unit cube.
-STEP = 1e-7
+STEP = 1e-8
 
 #: Differences below this share of the values' standard deviation are no noise.
-JUMP = 1e-4
+JUMP = 1e-3
 
 
 def is_noisy(task: Task, history: History) -> bool:

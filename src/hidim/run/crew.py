@@ -5,17 +5,24 @@ Knows about futures, time-outs, lost workers and broken pools; knows nothing of 
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
+import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures.process import ProcessPoolExecutor
+from concurrent.futures.thread import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pickle import PicklingError
+from types import TracebackType
+from typing import Any
 
 from hidim.errors import MethodError
 from hidim.run.evaluate import Call, Report, out_of_time
-from hidim.run.executors import Threads
+from hidim.run.executors import Threads, count_workers
 from hidim.trial import Trial
 
 logger = logging.getLogger("hidim")
@@ -23,8 +30,20 @@ logger = logging.getLogger("hidim")
 #: A trial whose worker was lost this many times is to blame for it.
 LOSSES = 3
 
+#: If so many trials are to blame and none ever came back, it is not the trials.
+BLAMED = 3
+
 #: Seconds that a worker which can interrupt itself is given before its trial is given up.
 GRACE = 1.0
+
+#: The same before the first report: workers must be started, and import what they need.
+START_UP = 30.0
+
+#: How many time-outs long a worker is waited for when all of them hang.
+PATIENCE = 10.0
+
+#: `Call` catches what the objective raises: these come from sending it, or its value, to and fro.
+UNSENDABLE = (PicklingError, AttributeError, TypeError)
 
 
 class CrewLost(Exception):
@@ -46,44 +65,83 @@ class Crew:
     Args:
         call: the objective.
         executor: where; or a function that makes an executor, and again when one breaks.
-        workers: trials that may run at once.
+        workers: trials that may run at once; None: as many as the executor has workers.
     """
 
-    def __init__(self, call: Call, executor: Executor | Callable[[], Executor], workers: int) -> None:
+    def __init__(
+        self, call: Call, executor: Executor | Callable[[], Executor], workers: int | None = None
+    ) -> None:
         self._call = call
         self._make = None if isinstance(executor, Executor) else executor
-        self._executor = executor if isinstance(executor, Executor) else executor()
-        self.workers = workers
+        self._executor = executor if isinstance(executor, Executor) else _made(executor)
+        self.workers = count_workers(self._executor, workers)
         self.again: deque[Trial] = deque()
         self._running: dict[Future[Report], Started] = {}
+        self._starting = False
         self._given_up: set[Future[Report]] = set()
         self._suspects: set[int] = set()
         self._losses: Counter[int] = Counter()
+        self._blamed = 0
+        self._proven = self._warm = False  # whether anything came back: ever, and from this executor
 
     @property
     def free(self) -> int:
         """How many trials can be started at once; workers that hang in a trial given up are not free."""
         if self._suspects:
             return 1 - len(self._running)
-        self._given_up = {future for future in self._given_up if not future.done()}
-        hanging = 0 if isinstance(self._executor, Threads) else len(self._given_up)
-        return self.workers - len(self._running) - hanging
+        return self.workers - len(self._running) - len(self._hanging())
 
     @property
     def busy(self) -> int:
         """How many trials are running."""
         return len(self._running)
 
+    def _hanging(self) -> set[Future[Report]]:
+        if isinstance(self._executor, Threads):
+            return set()  # there is always another thread
+        self._given_up = {future for future in self._given_up if not future.done()}
+        return self._given_up
+
+    # -- starting ------------------------------------------------------------------------------------------
+
     def start(self, trial: Trial) -> None:
+        self._starting = True  # if an interrupt comes now, a worker may have a trial whose future is lost
         try:
             future = self._submit(trial)
-        except (BrokenExecutor, RuntimeError) as error:  # a RuntimeError: it was shut down
+        except UNSENDABLE as error:
+            raise _unsendable(error) from error
+        except Exception as error:  # it is broken, shut down or gone: every kind says so in its own way
             self._replace(error)
             future = self._submit(trial)
         self._running[future] = Started(trial, time.monotonic())
+        self._starting = False
 
     def _submit(self, trial: Trial) -> Future[Report]:
-        return self._executor.submit(self._call, trial.params)
+        # A copy: an objective may take its params apart. A ticket: Dask takes two calls with the same
+        # arguments for one, and a noisy objective is evaluated twice on purpose.
+        return self._executor.submit(self._call, copy.deepcopy(trial.params), uuid.uuid4().hex)
+
+    def relieve(self) -> None:
+        """Find work for a crew that hangs: another executor, or the patience to wait for this one."""
+        if self._make is not None and isinstance(self._executor, ThreadPoolExecutor | ProcessPoolExecutor):
+            self._replace(TimeoutError("all workers hang"))  # others may get the same workers again
+            return
+        logger.warning("all workers are busy with trials that are out of time; waiting for one")
+        wait(self._hanging(), timeout=PATIENCE * (self._call.timeout or 0.0), return_when=FIRST_COMPLETED)
+        if self.free < 1:
+            raise CrewLost("all workers hang in trials that are out of time")
+
+    def _replace(self, error: Exception) -> None:
+        """Make another executor in the place of a broken one."""
+        if self._make is None:
+            raise CrewLost(
+                f"the executor broke ({type(error).__name__}: {error}); give a function that makes it, as in "
+                "executor=lambda: ProcessPoolExecutor(4), and it will be made anew"
+            ) from error
+        self._abandon()
+        self._executor, self._warm = _made(self._make), False
+
+    # -- collecting ----------------------------------------------------------------------------------------
 
     def collect(self) -> Iterator[tuple[Trial, Report]]:
         """Finished trials; waits until there is one, or one is out of time.
@@ -95,68 +153,111 @@ class Crew:
             first = min(started.at for started in self._running.values())
             patience = max(first + limit - time.monotonic(), 0.0)
         done, _ = wait(self._running, timeout=patience, return_when=FIRST_COMPLETED)
+        yield from self._reports(done)
+        if limit is not None:
+            yield from self._out_of_time(limit)
+
+    def rest(self) -> Iterator[tuple[Trial, Report]]:
+        """Trials that are finished already: what can still be had from a run that ends."""
+        done = [f for f in self._running if f.done() and not f.cancelled() and f.exception() is None]
+        yield from self._reports(done)
+
+    def _reports(self, done: Iterable[Future[Report]]) -> Iterator[tuple[Trial, Report]]:
         for future in sorted(done, key=lambda f: self._running[f].trial.number):
             trial = self._running.pop(future).trial
             report = self._report(future, trial)
             if report is not None:
                 self._suspects.discard(trial.number)
                 yield trial, report
-        if limit is not None:
-            yield from self._out_of_time(limit)
 
     @property
     def _limit(self) -> float | None:
         if self._call.timeout is None:
             return None
-        return self._call.timeout + (0.0 if isinstance(self._executor, Threads) else GRACE)
+        if isinstance(self._executor, Threads | ThreadPoolExecutor):
+            return self._call.timeout
+        return self._call.timeout + (GRACE if self._warm else START_UP)
 
     def _out_of_time(self, limit: float) -> Iterator[tuple[Trial, Report]]:
         now = time.monotonic()
         for future, started in list(self._running.items()):
             if not future.done() and now >= started.at + limit:
                 del self._running[future]
-                if not future.cancel():
-                    self._given_up.add(future)
+                self._suspects.discard(started.trial.number)
+                self._given_up.add(future)
                 yield started.trial, Report(reason=out_of_time(self._call.timeout), seconds=now - started.at)
 
     def _report(self, future: Future[Report], trial: Trial) -> Report | None:
         """What a finished future has to say; None if the trial is to be started again."""
         try:
-            return future.result()
-        except (PicklingError, AttributeError, TypeError) as error:
-            # `Call` catches what the objective raises: this came from sending it, or its value, to and fro.
-            raise MethodError(
-                f"the objective, or what it returns, cannot be sent to a worker: {error}; define it at the top "
-                "level of a module, or run it in threads"
-            ) from error
+            report = future.result()
+        except UNSENDABLE as error:
+            if not self._proven:
+                raise _unsendable(error) from error
+            return Report(reason=f"what it returned cannot be sent back: {type(error).__name__}: {error}")
         except BrokenExecutor as error:
             self._suspects.add(trial.number)
             return self._lost(trial, error)
         except (CancelledError, Exception) as error:
             return self._lost(trial, error)
+        self._proven = self._warm = True
+        return report
 
     def _lost(self, trial: Trial, error: BaseException) -> Report | None:
         self._losses[trial.number] += 1
-        if self._losses[trial.number] >= LOSSES:
-            return Report(reason=f"its worker died {LOSSES} times: {type(error).__name__}: {error}")
-        logger.warning("trial %d lost its worker (%s) and is started again", trial.number, type(error).__name__)
-        self.again.append(trial)
-        return None
+        if self._losses[trial.number] < LOSSES:
+            kind = type(error).__name__
+            logger.warning("trial %d lost its worker (%s) and is started again", trial.number, kind)
+            self.again.append(trial)
+            return None
+        self._blamed += 1
+        if self._blamed >= BLAMED and not self._proven:
+            raise CrewLost(f"workers die whatever they are given: {type(error).__name__}: {error}")
+        return Report(reason=f"its worker died {LOSSES} times: {type(error).__name__}: {error}")
 
-    def _replace(self, error: Exception) -> None:
-        """Make another executor in the place of a broken one."""
-        if self._make is None:
-            raise CrewLost(
-                f"the executor broke ({type(error).__name__}: {error}); give a function that makes it, as in "
-                "executor=lambda: ProcessPoolExecutor(4), and it will be made anew"
-            ) from error
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        self._executor = self._make()
+    # -- leaving -------------------------------------------------------------------------------------------
 
     def dismiss(self) -> None:
         """Stop whatever can be stopped."""
-        for future in self._running:
+        for future in [*self._running, *self._given_up]:
             future.cancel()
-        if self._make is not None:
-            # Whoever still runs must not be waited for; an idle pool must, or its threads outlive it.
-            self._executor.shutdown(wait=not self._running, cancel_futures=True)
+        if self._make is None:
+            return
+        if not self._starting and all(future.done() for future in [*self._running, *self._given_up]):
+            self._executor.shutdown()  # an idle pool must be waited for, or its threads outlive it
+        else:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Leave an executor whose workers may hang; processes are killed, or the exit would wait for them."""
+        processes: dict[int, Any] = getattr(self._executor, "_processes", None) or {}
+        workers = list(processes.values())
+        self._executor.shutdown(wait=False)
+        for worker in workers:
+            with suppress(ValueError, ProcessLookupError):  # it is gone already
+                worker.kill()
+        self._given_up.clear()
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.dismiss()
+
+
+def _made(make: Callable[[], Executor]) -> Executor:
+    executor = make() if callable(make) else make
+    if not isinstance(executor, Executor):
+        raise MethodError(
+            f"executor must be a concurrent.futures.Executor or a function that makes one, not {executor!r}"
+        )
+    return executor
+
+
+def _unsendable(error: BaseException) -> MethodError:
+    return MethodError(
+        f"the objective, or what it returns, cannot be sent to a worker: {error}; define it at the top level "
+        "of a module, or run it in threads"
+    )

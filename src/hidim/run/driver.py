@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from hidim.errors import TrialError
 from hidim.optimizer import Optimizer
 from hidim.run.crew import Crew, CrewLost
-from hidim.run.evaluate import Report
+from hidim.run.evaluate import Report, in_words
 from hidim.run.journal import Journal
 from hidim.run.progress import Progress, Standing
 from hidim.trial import History, Trial, TrialState
@@ -69,19 +69,22 @@ class Driver:
     def run(self) -> str:
         """Evaluate until the end, and say in a few words why it was the end."""
         try:
-            self._progress.show(self._standing())
+            self._show()
+            if self._finished:
+                self._heed_stop(self._optimizer.history)  # a resumed run may be over
             self._loop()
         except KeyboardInterrupt:
+            self._tell_rest()
             if self._best is None:
                 raise  # there is no result to give
             self._stopping = "interrupted"
             logger.warning("interrupted after %d of %d trials", self._finished, self._limits.n_trials)
         except CrewLost as error:
+            self._tell_rest()
             self._stopping = str(error)
-            logger.error("the run ends after %d of %d trials: %s", self._finished, self._limits.n_trials, error)
+            logger.error("ended after %d of %d trials: %s", self._finished, self._limits.n_trials, error)
         finally:
-            self._crew.dismiss()
-            self._progress.close()
+            self._guarded("progress", self._progress.close)
             if self._ahead is not None:
                 self._optimizer.withdraw(self._ahead)
         return self._stopping or f"all {self._limits.n_trials} trials are done"
@@ -91,15 +94,18 @@ class Driver:
             while self._crew.free > 0 and (trial := self._next()) is not None:
                 self._start(trial)
             if not self._crew.busy:
-                if self._next_exists():
-                    raise CrewLost("all workers hang in trials that are out of time")
-                return
+                if not self._next_exists():
+                    return
+                self._crew.relieve()
+                continue
             if self._is_ahead_worthwhile():
                 self._ahead = self._ask()
             for trial, report in self._crew.collect():
-                if self._ahead is not None and self._crew.free > 0 and not self._crew.again:
-                    self._start(self._ahead)
-                self._tell(trial, report)
+                try:
+                    if self._ahead is not None and self._crew.free > 0 and not self._crew.again:
+                        self._start(self._ahead)
+                finally:  # what came back must not be lost with a broken executor
+                    self._tell(trial, report)
 
     # -- asking --------------------------------------------------------------------------------------------
 
@@ -165,8 +171,12 @@ class Driver:
         if finished.state is TrialState.FAILED:
             self._failed += 1
             self._warn(finished, report)
-        self._progress.show(self._standing())
+        self._show()
         self._call_back(finished)
+
+    def _tell_rest(self) -> None:
+        for trial, report in self._crew.rest():
+            self._tell(trial, report)
 
     def _entered(self, trial: Trial, report: Report) -> Trial:
         number, seconds = trial.number, round(report.seconds, 6)
@@ -174,8 +184,8 @@ class Driver:
             return self._optimizer.fail(number, report.reason, seconds=seconds)
         try:
             return self._optimizer.tell(number, report.value, variance=report.variance, seconds=seconds)
-        except TrialError as error:  # what was returned is no value
-            return self._optimizer.fail(number, f"{type(error).__name__}: {error}", seconds=seconds)
+        except Exception as error:  # what was returned is no value
+            return self._optimizer.fail(number, in_words(error), seconds=seconds)
 
     def _note_best(self, trial: Trial) -> None:
         if trial.value is not None:
@@ -189,25 +199,33 @@ class Driver:
             logger.warning("trial %d failed: %s%s", trial.number, trial.reason, trace)
 
     def _call_back(self, trial: Trial) -> None:
-        history = self._optimizer.history if self._limits.callbacks or self._limits.stop else History()
-        for callback in self._limits.callbacks:
-            self._guarded(callback, trial, history)
-        if self._limits.stop is not None and self._stopping is None and self._guarded(self._limits.stop, history):
+        history = self._optimizer.history
+        for place, callback in enumerate(self._limits.callbacks):
+            name = getattr(callback, "__name__", repr(callback))
+            self._guarded(f"callback {place} ({name})", partial(callback, trial, history))
+        self._heed_stop(history)
+
+    def _heed_stop(self, history: History) -> None:
+        stop = self._limits.stop
+        if stop is None or self._stopping is not None:
+            return
+        if self._guarded("stop", lambda: bool(stop(history))):
             self._stopping = "the stop callback said so"
 
-    def _guarded(self, callback: Callable[..., Any], *arguments: Any) -> Any:
-        """A callback's answer; its mistakes are logged and do not end a run of two days."""
+    def _guarded(self, name: str, call: Callable[[], Any]) -> Any:
+        """The answer of what serves the run; its mistakes are logged and do not end a run of two days."""
         try:
-            return callback(*arguments)
+            return call()
         except Exception as error:
-            name = getattr(callback, "__name__", repr(callback))
             if name not in self._warned:
                 self._warned.add(name)
-                logger.warning("the callback %s failed, and the run goes on: %s", name, error, exc_info=True)
+                logger.warning("%s failed, and the run goes on: %s", name, in_words(error), exc_info=True)
             return None
 
     # -- looking -------------------------------------------------------------------------------------------
 
+    def _show(self) -> None:
+        self._guarded("progress", partial(self._progress.show, self._standing()))
 
     def _standing(self) -> Standing:
         return Standing(

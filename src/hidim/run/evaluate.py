@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from hidim._types import Params
 from hidim.errors import MethodError
 from hidim.space import Space
+from hidim.space.tree import Vertex
 
 Objective = Callable[..., Any]
 
@@ -55,20 +56,39 @@ class Call:
     keywords: bool
     timeout: float | None = None
 
-    def __call__(self, params: Params) -> Report:
+    def __call__(self, params: Params, ticket: str = "") -> Report:
+        """Evaluate `params`; the ticket is there to tell calls with the same params apart."""
         start = time.perf_counter()
         try:
             with _alarm(self.timeout):
                 returned = self.objective(**params) if self.keywords else self.objective(params)
         except TrialTimeout:
             return Report(reason=out_of_time(self.timeout), seconds=time.perf_counter() - start)
-        except Exception as error:
-            reason, trace = f"{type(error).__name__}: {error}", traceback.format_exc()
-            return Report(reason=reason, trace=trace, seconds=time.perf_counter() - start)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit() and panics of compiled code are failures like any other
+            trace = traceback.format_exc()
+            return Report(reason=in_words(error), trace=trace, seconds=time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        if self.timeout is not None and seconds > self.timeout:
+            return Report(reason=out_of_time(self.timeout), seconds=seconds)
         value, variance = returned, None
         if isinstance(returned, tuple) and len(returned) == 2:
             value, variance = returned
-        return Report(value, variance, seconds=time.perf_counter() - start)
+        return Report(value, variance, seconds=seconds)
+
+
+def in_words(error: BaseException) -> str:
+    """The kind of an error and what it says, if it can say it.
+
+    Example:
+        >>> in_words(ValueError("too cold"))
+        'ValueError: too cold'
+    """
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def out_of_time(timeout: float | None) -> str:
@@ -125,6 +145,7 @@ def takes_keywords(objective: Objective, space: Space) -> bool:
     if len(arguments) == 1 and by_position:
         return False
     if {a.name for a in required} <= names and (open_ended or names <= by_name):
+        _check_conditional(required, space)
         return True
     if by_position and all(a is by_position[0] for a in required):
         return False
@@ -133,3 +154,23 @@ def takes_keywords(objective: Objective, space: Space) -> bool:
         f"{', '.join(sorted(names))}: let it take one dict, as in def objective(params), or an argument for "
         "every parameter"
     )
+
+
+def _check_conditional(required: list[inspect.Parameter], space: Space) -> None:
+    # Or else every trial without the parameter fails, and the optimizer learns to avoid what is sound.
+    absent = sorted({argument.name for argument in required} - _always_active(space.roots))
+    if absent:
+        raise MethodError(
+            f"the objective must have a default for {', '.join(absent)}, as in {absent[0]}=None: some "
+            "configurations of the space are without"
+        )
+
+
+def _always_active(vertices: Iterable[Vertex]) -> set[str]:
+    """Names that every configuration has."""
+    vertices = tuple(vertices)
+    names = {vertex.name for vertex in vertices}
+    for vertex in vertices:
+        if vertex.branches:
+            names |= set.intersection(*(_always_active(branch) for branch in vertex.branches))
+    return names

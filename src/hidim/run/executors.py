@@ -16,6 +16,8 @@ T = TypeVar("T")
 class Inline(Executor):
     """Evaluates in the caller's thread, before `submit` returns."""
 
+    _max_workers = 1
+
     def submit(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
         future.set_result(call(*args, **kwargs))
@@ -40,13 +42,11 @@ class Threads(Executor):
 
 
 def count_workers(executor: Any, workers: int | None) -> int:
-    """How many trials may run at once."""
-    if workers is not None:
-        return workers
-    if executor is None:
-        return 1
+    """How many trials may run at once: as many as are wanted, and not more than `executor` has workers."""
     # Thread and process pools know; the standard interface has no word for it.
     known = getattr(executor, "_max_workers", None)
-    if not isinstance(known, int):
+    if isinstance(known, int):
+        return known if workers is None else min(workers, known)
+    if workers is None:
         raise MethodError(f"say how many trials {type(executor).__name__} may run at once, as in workers=16")
-    return known
+    return workers

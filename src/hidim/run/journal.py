@@ -48,12 +48,14 @@ class Contents:
         trials: by the ids of their asks.
         damage: one line for a person about everything that could not be read.
         size: bytes up to the end of the last whole line.
+        finished: how many trials are complete or failed.
     """
 
     run: Event | None = None
     trials: dict[int, Trial] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
     size: int = 0
+    finished: int = 0
 
 
 class Journal:
@@ -86,7 +88,7 @@ class Journal:
         try:
             if not lock(self._file):
                 raise HistoryError(
-                    f"the journal {self.path} is in use by another run: wait for it to end, or give another path"
+                    f"the journal {self.path} is in use by another run: wait for it, or give another path"
                 )
             self._take_up(space, settings, existed)
         except BaseException:
@@ -136,8 +138,8 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise HistoryError(
-                f"the journal {self.path} cannot be written: {error.strerror}; all that was told before is in it, "
-                "and the run can be resumed from it"
+                f"the journal {self.path} cannot be written: {error.strerror}; all that was told before is "
+                "in it, and the run can be resumed from it"
             ) from error
 
     def close(self) -> None:
@@ -213,8 +215,8 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
     elif trials[number].state is not TrialState.RUNNING:
         contents.damage.append(f"line {line} tells of trial {number} again: it is passed over")
     else:
-        rank = sum(trial.rank is not None for trial in trials.values())
-        trial, seconds = trials[number], event["seconds"]
+        rank, trial, seconds = contents.finished, trials[number], event["seconds"]
+        contents.finished += 1
         trials[number] = (
             trial.completed(event["value"], rank, variance=event["variance"], seconds=seconds)
             if kind == "tell"
@@ -238,12 +240,13 @@ def _renumbered(trials: Mapping[int, Trial]) -> tuple[list[Trial], dict[int, int
 def _check(path: Path, found: Event, wanted: Mapping[str, Any]) -> None:
     if not isinstance(found.get("format"), int) or found["format"] > FORMAT:
         raise HistoryError(
-            f"{path} was written by hidim {found.get('hidim')} in format {found.get('format')}, and this hidim "
-            f"{__version__} reads up to {FORMAT}: upgrade hidim, or give another path"
+            f"{path} was written by hidim {found.get('hidim')} in format {found.get('format')}, and this "
+            f"hidim {__version__} reads up to {FORMAT}: upgrade hidim, or give another path"
         )
     for key, what in (("space", "another space"), ("maximize", "a run in the other direction")):
         if key in wanted and found.get(key) != _plain(wanted)[key]:
-            raise HistoryError(f"{path} is the journal of {what}{_difference(key, found, wanted)}: give another path")
+            difference = _difference(key, found, wanted)
+            raise HistoryError(f"{path} is the journal of {what}{difference}: give another path")
 
 
 def _difference(key: str, found: Event, wanted: Mapping[str, Any]) -> str:

@@ -6,9 +6,12 @@ killed driver would keep the journal locked. So children close what they inherit
 
 from __future__ import annotations
 
+import logging
 import os
 from io import FileIO
 from weakref import WeakSet
+
+logger = logging.getLogger("hidim")
 
 _locked: WeakSet[FileIO] = WeakSet()
 
@@ -24,6 +27,8 @@ if os.name == "nt":  # pragma: no cover
 
     def lock(file: FileIO) -> bool:
         """Lock an open file until it is closed; False if somebody else holds it."""
+        # One byte far behind the end: a locked byte cannot be read by anybody else.
+        file.seek(0x7FFFFFFE)
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         except OSError:
@@ -39,7 +44,11 @@ else:
         """Lock an open file until it is closed; False if somebody else holds it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return False
+        except OSError as error:  # some file systems of clusters have no locks
+            logger.warning(
+                "%s cannot be locked (%s): let no other run use it", os.fsdecode(file.name), error.strerror
+            )
         _locked.add(file)
         return True

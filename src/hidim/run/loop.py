@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from hidim.errors import HidimError, MethodError
@@ -15,7 +17,7 @@ from hidim.result import Result
 from hidim.run.crew import Crew
 from hidim.run.driver import Callback, Driver, Limits, Stop
 from hidim.run.evaluate import Call, Objective, takes_keywords
-from hidim.run.executors import Inline, Threads, count_workers
+from hidim.run.executors import Inline, Threads
 from hidim.run.journal import Journal
 from hidim.run.progress import make_progress
 from hidim.space import Space
@@ -83,35 +85,37 @@ def minimize(
         _listed(callbacks),
     )
     if workers is not None:
-        _positive("workers", workers, whole=True)
+        workers = _positive("workers", workers, whole=True)
     optimizer = Optimizer(space, method=method, seed=seed, budget=n_trials, maximize=maximize, noisy=noisy)
-    call = Call(objective, takes_keywords(objective, space), timeout)
-    at_once = count_workers(executor, workers)
-    kept = None if journal is None else Journal(journal, space, optimizer.settings())
-    try:
+    call = Call(objective, takes_keywords(objective, space), limits.timeout)
+    with _crew(call, executor, workers) as crew, _journal(journal, optimizer) as kept:
         if kept is not None:
             optimizer.restore(kept.trials)
-        crew = Crew(call, executor or _own_executor(at_once, timeout), at_once)
-        driver = Driver(optimizer, crew, limits, kept, make_progress(progress, n_trials))
+        driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials))
         stopped = driver.run()
-    finally:
-        if kept is not None:
-            kept.close()
+    if not optimizer.history.complete:
+        raise HidimError(_nothing(optimizer.history, limits.n_trials, stopped))
     return _result(optimizer, stopped, driver.own_seconds)
 
 
-def _own_executor(workers: int, timeout: float | None) -> Executor:
+def _crew(call: Call, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Crew:
+    if executor is not None:
+        return Crew(call, executor, workers)
     # A trial in this very thread could not be given up when it is out of time.
-    return Inline() if workers == 1 and timeout is None else Threads()
+    alone = workers in (None, 1) and call.timeout is None
+    return Crew(call, Inline() if alone else Threads(), workers or 1)
+
+
+def _journal(
+    path: str | os.PathLike[str] | None, optimizer: Optimizer
+) -> AbstractContextManager[Journal | None]:
+    return nullcontext() if path is None else Journal(path, optimizer.space, optimizer.settings())
 
 
 def _result(optimizer: Optimizer, stopped: str, own_seconds: float) -> Result:
-    history = optimizer.history
-    if not history.complete:
-        raise HidimError(_nothing(history, stopped))
     return Result(
         best=optimizer.best,
-        history=history,
+        history=optimizer.history,
         space=optimizer.space,
         maximize=optimizer.maximize,
         noisy=optimizer.noisy,
@@ -120,19 +124,20 @@ def _result(optimizer: Optimizer, stopped: str, own_seconds: float) -> Result:
     )
 
 
-def _nothing(history: History, stopped: str) -> str:
+def _nothing(history: History, n_trials: int, stopped: str) -> str:
     reasons = [str(trial.reason) for trial in history.finished]
     if not reasons:
         return f"no trial was finished: {stopped}"
     counts = {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
     listed = "; ".join(f"{reason} ({count} times)" for reason, count in list(counts.items())[:3])
     more = f"; and {len(counts) - 3} other reasons" if len(counts) > 3 else ""
-    return f"all {len(reasons)} trials failed: {listed}{more}"
+    ended = f"; the run ended early: {stopped}" if len(reasons) < n_trials else ""
+    return f"all {len(reasons)} trials failed: {listed}{more}{ended}"
 
 
 def _positive(name: str, value: Any, *, whole: bool = False) -> Any:
     number = is_whole(value) or (not whole and isinstance(value, float))
-    if not number or not value > 0:
+    if not number or not 0 < value < math.inf:
         kind = "a positive integer" if whole else "a positive number of seconds"
         raise MethodError(f"{name} must be {kind}, not {value!r}")
     return int(value) if whole else float(value)
@@ -147,7 +152,8 @@ def _callable(name: str, value: Any) -> Any:
 def _listed(callbacks: Callback | Iterable[Callback]) -> tuple[Callback, ...]:
     if callable(callbacks):
         return (callbacks,)
-    listed = tuple(callbacks)
+    listed = tuple(callbacks) if isinstance(callbacks, Iterable) else (callbacks,)
     for callback in listed:
-        _callable("a callback", callback)
+        if not callable(callback):
+            raise MethodError(f"callbacks must be functions, not {callback!r}")
     return listed

@@ -129,7 +129,7 @@ def make_progress(wanted: bool | None, total: int) -> Progress:
     """A bar if `wanted`, or if None and a person sits at the terminal; else log lines; False is silence."""
     if wanted is False:
         return Silent()
-    if wanted or sys.stderr.isatty():
+    if wanted or (sys.stderr is not None and sys.stderr.isatty()):
         if importlib.util.find_spec("rich"):
             return RichBar(total)
         if importlib.util.find_spec("tqdm"):

@@ -1,0 +1,157 @@
+"""Fitting the model for the reader rather than for the search.
+
+The posterior density of the hyperparameters has many peaks, and the one next to the usual start is often a
+poor one: the prior ties every column to the others, and a column whose effect has no slope on average (the
+best value in mid-range) never feels a pull to leave; and in an optimisation all columns have moved together
+with the values. So the fit is tried from two starts,
+
+    tied      the usual one
+    picked    columns that explain the losses by a polynomial untied, all others nearly out of the way
+
+under several transforms of the losses, a few steps each; the most probable is then fitted in full. Transforms
+by the logarithm of the gap to the best are left out: they magnify the surroundings of the optimum, which
+helps the search, and make everything else look alike.
+
+The probabilities are comparable because the Jacobian of the transform is counted (see `hidim.gp.outcome`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hidim._types import Array, Indices
+from hidim.gp.fit import fit
+from hidim.gp.model import Model
+from hidim.gp.outcome import OUTCOMES
+from hidim.gp.posterior import Posterior
+from hidim.methods.base import Observations
+from hidim.methods.surrogate import Surrogate, blanked
+from hidim.space import Space
+from hidim.space.columns import Kind
+
+#: Transforms that are tried.
+TRANSFORMS = ("identity", "yeo-johnson(0)", "yeo-johnson(-1)")
+#: The most trials that a first look takes.
+FIRST_TRIALS = 200
+#: Steps of a first look and of the full fit, at least and at most; fewer where each is expensive.
+FIRST_STEPS, FULL_STEPS = (12, 50), (30, 150)
+#: The most columns that are untied.
+MOST_PICKED = 20
+#: Log length-scale of columns that are not picked: many times the width of the cube.
+FAR = 3.0
+#: Log variance of the noise at the start: with less, the first steps bend the length-scales to every wrinkle.
+NOISE = math.log(1e-2)
+
+
+class Start(NamedTuple):
+    """Where a fit begins: a transform of the losses and θ, and the log probability reached so far."""
+
+    outcome: str
+    theta: Array
+    score: float
+
+
+def fitted(space: Space, seen: Observations) -> Posterior:
+    """The posterior of the transformed losses under the most probable transform and hyperparameters."""
+    model = Surrogate(lengthscales="hierarchical").model(space)
+    few = even(seen, FIRST_TRIALS)
+    best = max((s for name in TRANSFORMS for s in _tried(space, model, few, name)), key=lambda s: s.score)
+    x, y, variances = _transformed(space, seen, best.outcome)
+    steps = _affordable(x, 3e9, FULL_STEPS)
+    theta = fit(model, x, y, [best.theta], max_evaluations=steps, variances=variances).theta
+    return Posterior(model, theta, x, y, variances=variances)
+
+
+def even(seen: Observations, most: int) -> Observations:
+    """At most so many observations, chosen evenly by the rank of their losses."""
+    if len(seen.y) <= most:
+        return seen
+    ranks = np.linspace(0, len(seen.y) - 1, most).astype(np.intp)
+    kept = np.sort(np.argsort(seen.y, kind="stable")[ranks])
+    variances = None if seen.variances is None else seen.variances[kept]
+    return seen._replace(x=seen.x[kept], y=seen.y[kept], variances=variances)
+
+
+def _transformed(space: Space, seen: Observations, outcome: str) -> tuple[Array, Array, Array | None]:
+    transform = OUTCOMES[outcome]
+    variances = None if seen.variances is None else seen.variances * transform.slopes(seen.y) ** 2
+    return blanked(space, seen.x), transform(seen.y), variances
+
+
+def _tried(space: Space, model: Model, seen: Observations, outcome: str) -> list[Start]:
+    """A first look at one transform, from both starts."""
+    x, y, variances = _transformed(space, seen, outcome)
+    numeric = np.flatnonzero(space.columns.kind != Kind.LABEL)
+    thetas = [_tied(model)]
+    if len(numeric):
+        thetas.append(_untied(model, picked(x[:, numeric], y)))
+    jacobian = float(np.sum(np.log(OUTCOMES[outcome].slopes(seen.y))))
+    steps = _affordable(x, 4e8, FIRST_STEPS)
+    starts = []
+    for theta in thetas:
+        first = fit(model, x, y, [theta], max_evaluations=steps, variances=variances)
+        starts.append(Start(outcome, first.theta, jacobian - first.loss))
+    return starts
+
+
+def _affordable(x: Array, operations: float, limits: tuple[int, int]) -> int:
+    n, columns = x.shape
+    return int(np.clip(operations / (n**2 * (n + columns)), *limits))
+
+
+def _tied(model: Model) -> Array:
+    """The usual θ, with more noise and with label weights that sum to 1: under hundreds of the usual ones, no
+    two configurations would have anything in common."""
+    theta = model.start.copy()
+    theta[-1] = NOISE
+    labels = model.holds("log_label_weight")
+    theta[labels] = np.maximum(-math.log(max(int(labels.sum()), 1)), model.bounds[0][labels])
+    return theta
+
+
+def _untied(model: Model, columns: Indices) -> Array:
+    """θ with a length-scale of 1 for these of the numeric columns, and a very long one for the others."""
+    theta = _tied(model)
+    deviations = np.flatnonzero(model.holds("log_lengthscale_deviation"))
+    theta[model.holds("log_lengthscale")] = FAR
+    theta[deviations[columns]] = -FAR
+    return theta
+
+
+def picked(x: Array, y: Array) -> Indices:
+    """Columns of x (n, p) that together explain y (n,) by polynomials of second degree, one after the other.
+
+    Orthogonal least squares (Chen et al. 1989): take the feature, a column or its square, that explains most
+    of what is left, remove its part from all others, and repeat until the best one explains no more than the
+    best of 2p idle ones would by chance.
+
+    Example:
+        >>> x = np.random.default_rng(0).random((100, 50))
+        >>> sorted(picked(x, x[:, 3] + 2 * (x[:, 7] - 0.5) ** 2).tolist())
+        [3, 7]
+    """
+    n = len(y)
+    centred = x - x.mean(axis=0)
+    features = np.concatenate([centred, centred**2 - np.mean(centred**2, axis=0)], axis=1)
+    sizes = np.sum(features**2, axis=0)
+    usable = sizes > 1e-9 * n
+    left = y - y.mean()
+    chance = 2.0 * math.log(2.0 * features.shape[1]) / n
+    columns: dict[int, None] = {}
+    basis = np.empty((n, 0))
+    for _ in range(min(MOST_PICKED, n // 4)):
+        gains = np.where(usable, (left @ features) ** 2 / np.where(usable, sizes, 1.0), 0.0)
+        feature = int(np.argmax(gains))
+        if gains[feature] <= chance * (left @ left) or left @ left < 1e-9 * n:
+            break
+        columns[feature % x.shape[1]] = None
+        new = features[:, feature] - basis @ (basis.T @ features[:, feature])
+        new /= np.linalg.norm(new)
+        basis = np.column_stack([basis, new])
+        left = left - new * (new @ left)
+        sizes = sizes - (new @ features) ** 2
+        usable &= sizes > 1e-9 * n
+    return np.array(list(columns), dtype=np.intp)

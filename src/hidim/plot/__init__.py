@@ -1,0 +1,16 @@
+"""Pictures of a finished or running optimisation; they need matplotlib (`pip install 'hidim[plot]'`).
+
+    overview      everything on one page
+    convergence   values in the order of finishing
+    importance    shares of the parameters
+    slices        the objective along the most important parameters
+
+Each returns a `matplotlib.figure.Figure` that belongs to no backend and no global state, and saves it if a
+path is given.
+"""
+
+from __future__ import annotations
+
+from hidim.plot.pages import convergence, importance, overview, slices
+
+__all__ = ["convergence", "importance", "overview", "slices"]

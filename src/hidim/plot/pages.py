@@ -1,0 +1,98 @@
+"""The pictures that people ask for, put together from their panels."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hidim.errors import HidimError
+from hidim.insight import Insight
+from hidim.plot.bars import draw_importance
+from hidim.plot.curves import draw_slices, rows_of
+from hidim.plot.progress import draw_convergence
+from hidim.plot.style import finish, new_figure, note
+from hidim.space import Space
+from hidim.trial import History, Trial
+
+_Path = str | os.PathLike[str] | None
+
+
+def overview(
+    space: Space, history: History, *, maximize: bool = False, best: Trial | None = None, path: _Path = None
+) -> Any:
+    """One page: convergence, importance, and slices through the best point along what matters most.
+
+    Where the trials are too few for a model, the page says so and shows convergence alone.
+
+    Args:
+        space: what can vary.
+        history: all trials.
+        maximize: whether large values are good.
+        best: the trial through which the slices go; by default the one with the best value.
+        path: where to save the picture; its ending decides the format.
+
+    Example:
+        >>> from hidim import Float, Space
+        >>> trials = [Trial({"x": 0.1 * i}, i).completed(0.01 * i**2, rank=i) for i in range(10)]
+        >>> figure = overview(Space(x=Float(0, 1)), History(trials))
+        >>> [axis.get_title(loc="left") for axis in figure.axes]
+        ['Convergence', 'Importance', 'Slices through the best']
+    """
+    insight = Insight(space, history, maximize=maximize, best=best)
+    try:
+        pieces = insight.slices()
+    except HidimError as error:
+        figure = new_figure(8.0, 4.0)
+        above, below = figure.subplots(2, 1, height_ratios=[1.0, 0.08])
+        draw_convergence(above, insight)
+        note(below, f"No importance and no slices: {error}.")
+        return finish(figure, path)
+    rows = len(rows_of(len(pieces)))
+    figure = new_figure(11.0, 3.9 + 2.5 * rows)
+    grid = figure.add_gridspec(2, 1, height_ratios=[3.9, 2.5 * rows])
+    left, right = grid[0].subgridspec(1, 2, width_ratios=[1.7, 1.0])
+    draw_convergence(figure.add_subplot(left), insight)
+    draw_importance(figure.add_subplot(right), insight)
+    draw_slices(figure, grid[1], insight, pieces)
+    return finish(figure, path)
+
+
+def convergence(
+    space: Space, history: History, *, maximize: bool = False, best: Trial | None = None, path: _Path = None
+) -> Any:
+    """Every value in the order of finishing, the best so far, and failed trials at the margin."""
+    figure = new_figure(7.5, 4.0)
+    draw_convergence(figure.subplots(), Insight(space, history, maximize=maximize, best=best))
+    return finish(figure, path)
+
+
+def importance(space: Space, history: History, *, maximize: bool = False, path: _Path = None) -> Any:
+    """The twelve most important parameters, and all others in one bar.
+
+    Coordinates of a long `Vector` stand singly where they dominate. See `Insight.importance`.
+    """
+    insight = Insight(space, history, maximize=maximize)
+    count = len(insight.importance().entries(12))
+    figure = new_figure(6.5, 1.3 + 0.28 * max(count, 3))
+    draw_importance(figure.subplots(), insight)
+    return finish(figure, path)
+
+
+def slices(
+    space: Space,
+    history: History,
+    *names: str,
+    maximize: bool = False,
+    best: Trial | None = None,
+    path: _Path = None,
+) -> Any:
+    """The objective along single parameters through the best point, with a central 95 % band.
+
+    By default along the six most important ones. See `Insight.slices`.
+    """
+    insight = Insight(space, history, maximize=maximize, best=best)
+    pieces = insight.slices(*names)
+    rows = rows_of(len(pieces))
+    figure = new_figure(3.6 * max(rows[0], 1.5), 2.7 * len(rows))
+    draw_slices(figure, figure.add_gridspec(1, 1)[0], insight, pieces)
+    return finish(figure, path)

@@ -1,0 +1,278 @@
+"""`minimize` as a person calls it: arguments, failures, results."""
+
+from __future__ import annotations
+
+import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import hidim
+from hidim import Choice, Float, HidimError, Space, TrialState, Vector
+from hidim.errors import MethodError
+
+SPACE = Space(x=Float(0, 1), c=Choice("a", "b"))
+
+
+def test_the_best_of_n_trials():
+    result = hidim.minimize(lambda p: (p["x"] - 0.3) ** 2, SPACE, n_trials=15, seed=1)
+    assert len(result.history) == 15
+    assert result.best.value == min(t.value for t in result.history)
+    assert "15 complete" in repr(result)
+
+
+@pytest.mark.parametrize("executor", [None, lambda: ThreadPoolExecutor(1)])
+def test_with_one_worker_the_loop_is_ask_and_tell(executor):
+    result = hidim.minimize(lambda p: p["x"], SPACE, n_trials=13, seed=2, executor=executor)
+    optimizer = hidim.Optimizer(SPACE, seed=2, budget=13)
+    for known in result.history:
+        trial = optimizer.ask()
+        assert trial.params == known.params
+        optimizer.tell(trial, trial.params["x"])
+
+
+def test_maximising():
+    result = hidim.minimize(lambda p: p["x"], SPACE, n_trials=8, method="random", maximize=True)
+    assert result.maximize
+    assert result.best.value == max(t.value for t in result.history)
+
+
+def test_an_objective_that_raises_or_returns_nan_makes_failed_trials():
+    def objective(params):
+        if params["x"] < 0.3:
+            raise RuntimeError("diverged")
+        return math.nan if params["x"] > 0.8 else params["x"]
+
+    result = hidim.minimize(objective, SPACE, n_trials=20, method="sobol")
+    failed = [t for t in result.history if t.state is TrialState.FAILED]
+    assert {t.reason for t in failed} == {"RuntimeError: diverged", "the value is nan"}
+    assert result.best.value >= 0.3
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+class Panic(BaseException):
+    """As compiled extensions raise it."""
+
+
+def exits(params):
+    raise SystemExit(3)
+
+
+def raises(error):
+    def objective(params):
+        raise error
+
+    return objective
+
+
+NO_VALUE = {
+    "infinity": (lambda p: math.inf, "the value is inf"),
+    "minus infinity": (lambda p: -math.inf, "the value is -inf"),
+    "an integer beyond all floats": (lambda p: 10**400, "the value is inf"),
+    "nothing": (lambda p: None, "not None"),
+    "text": (lambda p: "0.5", "not '0.5'"),
+    "a truth value": (lambda p: True, "not True"),
+    "a list": (lambda p: [0.5], "not [0.5]"),
+    "a ragged list": (lambda p: [[1], [1, 2]], "ValueError"),
+    "three things": (lambda p: (1.0, 2.0, 3.0), "not (1.0, 2.0, 3.0)"),
+    "a negative variance": (lambda p: (1.0, -1.0), "a noise variance must be a number of at least 0"),
+    "a variance of nan": (lambda p: (1.0, math.nan), "a noise variance must be"),
+    "sys.exit": (exits, "SystemExit: 3"),
+    "a panic": (raises(Panic("index out of bounds")), "Panic: index out of bounds"),
+    "an exception without words": (raises(Speechless()), "Speechless"),
+    "an exception of many lines": (raises(ValueError("one\ntwo")), "ValueError: one\ntwo"),
+}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("case", NO_VALUE)
+def test_what_is_no_value_makes_a_failed_trial_with_a_reason(case, workers):
+    objective, reason = NO_VALUE[case]
+    calls = []
+
+    def sometimes(params):
+        calls.append(params)
+        return 1.0 if len(calls) == 1 else objective(params)
+
+    result = hidim.minimize(sometimes, SPACE, n_trials=3, method="random", workers=workers)
+    assert [t.state for t in result.history].count(TrialState.COMPLETE) == 1
+    failed = [t for t in result.history if t.state is TrialState.FAILED]
+    assert len(failed) == 2
+    assert all(reason in t.reason for t in failed)
+    assert all(t.seconds >= 0 for t in failed)
+
+
+def test_numpy_scalars_are_values():
+    result = hidim.minimize(lambda p: np.float32(0.5), SPACE, n_trials=2, method="random")
+    assert [t.value for t in result.history] == [0.5, 0.5]
+    assert type(result.best.value) is float
+
+
+def test_a_failure_is_logged_once_with_its_traceback(caplog):
+    def objective(params):
+        if params["x"] < 0.5:
+            raise RuntimeError("diverged")
+        return params["x"]
+
+    hidim.minimize(objective, SPACE, n_trials=10, method="sobol")
+    assert caplog.text.count("failed: RuntimeError: diverged") == 1
+    assert 'raise RuntimeError("diverged")' in caplog.text
+
+
+def test_an_objective_may_take_its_params_apart():
+    def objective(params):
+        x = params.pop("x")
+        params["c"] = None
+        return x
+
+    result = hidim.minimize(objective, SPACE, n_trials=14)
+    assert all(t.params["x"] == t.value for t in result.history)
+
+
+def test_an_objective_may_take_the_params_of_a_resumed_trial_apart(tmp_path):
+    space = Space(x=Float(0, 1), w=Vector(3))
+    calls = []
+
+    def objective(params):
+        calls.append(params)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        params["w"] *= 0.0
+        return params.pop("x")
+
+    hidim.minimize(objective, space, n_trials=4, method="random", journal=tmp_path / "j")
+    resumed = hidim.minimize(objective, space, n_trials=4, method="random", journal=tmp_path / "j")
+    assert all(t.params["x"] == t.value and t.params["w"].any() for t in resumed.history)
+
+
+def test_a_value_may_come_with_the_variance_of_its_noise():
+    result = hidim.minimize(lambda p: (p["x"], 0.01), SPACE, n_trials=13, seed=1)
+    assert all(t.variance == 0.01 for t in result.history)
+    assert result.noisy
+    assert "the best mean of noisy values" in repr(result)
+    assert result.best in list(result.history)
+
+
+def test_a_variance_of_none_or_zero_is_no_noise():
+    result = hidim.minimize(lambda p: (p["x"], None), SPACE, n_trials=4, method="random")
+    assert [t.variance for t in result.history] == [None] * 4
+    result = hidim.minimize(lambda p: (p["x"], 0.0), SPACE, n_trials=4, method="random")
+    assert not result.noisy
+
+
+def test_if_all_trials_fail_the_reasons_are_told():
+    def objective(params):
+        raise ValueError("no license")
+
+    with pytest.raises(HidimError, match="all 4 trials failed: ValueError: no license"):
+        hidim.minimize(objective, SPACE, n_trials=4, method="random")
+
+
+def test_if_all_trials_fail_for_many_reasons_some_are_told():
+    calls = []
+
+    def objective(params):
+        calls.append(params)
+        raise ValueError(f"reason {len(calls)}")
+
+    with pytest.raises(HidimError, match=r"reason 1 \(1 times\).*reason 3.*and 2 other reasons$"):
+        hidim.minimize(objective, SPACE, n_trials=5, method="random")
+
+
+def test_if_all_trials_fail_and_the_run_ends_early_that_is_told_too():
+    with pytest.raises(HidimError, match=r"all 2 trials failed: .*; the run ended early: the stop callback"):
+        hidim.minimize(
+            lambda p: None, SPACE, n_trials=9, method="random", stop=lambda history: len(history) == 2
+        )
+
+
+def test_an_objective_that_returns_nothing_is_told_so():
+    with pytest.raises(HidimError, match="None"):
+        hidim.minimize(lambda params: None, SPACE, n_trials=3, method="random")
+
+
+# -- arguments ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_trials", [0, -1, 2.5, True, "10", None])
+def test_the_number_of_trials_is_a_positive_integer(n_trials):
+    with pytest.raises(HidimError, match="n_trials must be a positive integer"):
+        hidim.minimize(lambda p: 0.0, SPACE, n_trials=n_trials)
+
+
+@pytest.mark.parametrize("workers", [0, -1, 2.0, True, "4"])
+def test_the_number_of_workers_is_a_positive_integer(workers):
+    with pytest.raises(MethodError, match="workers must be a positive integer"):
+        hidim.minimize(lambda p: 0.0, SPACE, n_trials=1, workers=workers)
+
+
+@pytest.mark.parametrize("name", ["timeout", "time_budget"])
+@pytest.mark.parametrize("seconds", [0, -1.0, math.nan, math.inf, True, "1"])
+def test_times_are_positive_numbers(name, seconds):
+    with pytest.raises(MethodError, match=f"{name} must be a positive number of seconds"):
+        hidim.minimize(lambda p: 0.0, SPACE, n_trials=1, **{name: seconds})
+
+
+@pytest.mark.parametrize("callbacks", [3, None, [3], [print, "print"]])
+def test_callbacks_are_functions(callbacks):
+    with pytest.raises(MethodError, match="callbacks must be functions, not"):
+        hidim.minimize(lambda p: 0.0, SPACE, n_trials=1, callbacks=callbacks)
+
+
+def test_the_stop_callback_is_a_function():
+    with pytest.raises(MethodError, match="stop must be a function, not 3"):
+        hidim.minimize(lambda p: 0.0, SPACE, n_trials=1, stop=3)
+
+
+@pytest.mark.parametrize("executor", [3, "threads", object(), lambda: 3])
+def test_what_is_no_executor_is_refused(executor):
+    with pytest.raises(MethodError, match=r"executor must be a concurrent.futures.Executor or a function"):
+        hidim.minimize(lambda p: 0.0, SPACE, n_trials=1, executor=executor, workers=2)
+
+
+def test_a_bad_method_is_refused_before_the_objective_is_called():
+    with pytest.raises(HidimError, match="did you mean 'random'"):
+        hidim.minimize(raises(AssertionError("called")), SPACE, n_trials=3, method="randm")
+
+
+def test_bad_arguments_leave_no_journal_behind(tmp_path):
+    path = tmp_path / "j"
+    for bad in ({"method": "randm"}, {"executor": 3}, {"workers": 0}, {"timeout": -1}):
+        with pytest.raises(HidimError):
+            hidim.minimize(lambda p: 0.0, SPACE, n_trials=3, journal=path, **bad)
+    with pytest.raises(HidimError):
+        hidim.minimize(lambda a, b: 0.0, SPACE, n_trials=3, journal=path)
+    assert not path.exists()
+
+
+# -- the result --------------------------------------------------------------------------------------------
+
+
+def test_the_result_says_why_the_run_ended_and_how_long_it_took():
+    def objective(params):
+        time.sleep(0.02)
+        return params["x"]
+
+    result = hidim.minimize(objective, SPACE, n_trials=5, method="random")
+    assert result.stopped == "all 5 trials are done"
+    assert result.space == SPACE
+    assert not result.maximize
+    assert not result.noisy
+    assert result.objective_seconds >= 0.1
+    assert 0 < result.own_seconds < 5
+    assert result.best is min(result.history, key=lambda t: t.value)
+    assert [t.rank for t in result.history] == list(range(5))
+
+
+def test_the_seconds_of_the_objective_are_summed_over_workers():
+    result = hidim.minimize(
+        lambda p: time.sleep(0.05) or p["x"], SPACE, n_trials=8, method="random", workers=4
+    )
+    assert result.objective_seconds >= 8 * 0.05
+    assert result.objective_seconds == pytest.approx(sum(t.seconds for t in result.history))

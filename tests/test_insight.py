@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hidim import Choice, Float, HidimError, History, Int, Space, Trial, Vector
+from hidim.insight import Insight
+from hidim.insight.fitting import picked
+from hidim.insight.units import Units
+
+TREE = Space(
+    model=Choice("none", svm=Space(C=Float(1e-3, 1e3, log=True), shrink=Choice(True, False))),
+    x=Float(0, 1),
+)
+
+
+def evaluated(space, objective, n, *, seed=0):
+    """A history of `n` random trials; an objective that returns a string fails with it as the reason."""
+    trials = []
+    for number, params in enumerate(space.sample(np.random.default_rng(seed), n)):
+        value, trial = objective(params), Trial(params, number)
+        done = trial.failed(value, number) if isinstance(value, str) else trial.completed(value, number)
+        trials.append(done)
+    return History(trials)
+
+
+def tree_value(p):
+    return (0.3 if p["model"] == "none" else np.log10(p["C"]) ** 2) + 0.1 * p["x"]
+
+
+# -- importance --------------------------------------------------------------------------------------------
+
+
+def test_an_active_parameter_comes_first_and_idle_ones_have_next_to_nothing():
+    space = Space(idle=Float(0, 1), lr=Float(1e-5, 1e-1, log=True), n=Int(1, 9), also_idle=Choice("a", "b"))
+    history = evaluated(space, lambda p: np.log10(p["lr"] / 1e-3) ** 2 + 0.3 * p["n"], 60)
+    shares = Insight(space, history).importance()
+    assert list(shares)[:2] == ["lr", "n"]
+    assert shares["idle"] + shares["also_idle"] < 0.02
+    assert sum(shares.values()) == pytest.approx(1.0)
+
+
+def test_the_shares_of_an_additive_function_are_the_shares_of_its_variances():
+    space = Space(a=Float(0, 1), b=Float(0, 1), c=Choice("u", "v"))
+    history = evaluated(space, lambda p: 2 * p["a"] + p["b"] + (p["c"] == "u"), 80)
+    shares = Insight(space, history).importance()
+    variances = np.array([4 / 12, 1 / 12, 1 / 4])
+    found = [shares["a"], shares["b"], shares["c"]]
+    np.testing.assert_allclose(found, variances / variances.sum(), atol=0.05)
+
+
+def test_of_five_hundred_coordinates_the_two_that_matter_are_found_though_one_has_no_slope_on_average():
+    space = Space(w=Vector(500, low=-1, high=1), x=Float(0, 1))
+    history = evaluated(space, lambda p: 3 * p["w"][17] ** 2 + p["w"][400], 100)
+    shares = Insight(space, history).importance()
+    assert set(list(shares.coordinates)[:2]) == {"w[17]", "w[400]"}
+    assert shares["w"] > 0.95
+    assert shares["w"] == pytest.approx(sum(v for k, v in shares.coordinates.items() if k != "x"))
+    assert [entry.name for entry in shares.entries(9)][2:] == ["w (other 498)", "x"]
+
+
+def test_a_parameter_of_an_option_counts_where_it_is_active():
+    shares = Insight(TREE, evaluated(TREE, tree_value, 80)).importance()
+    # By integration: 3.6 for C, half of its variance, and 3.62 for the model.
+    assert shares["model=svm/C"] == pytest.approx(0.5, abs=0.08)
+    assert shares["model"] == pytest.approx(0.5, abs=0.08)
+    assert shares["model=svm/shrink"] < 0.02
+
+
+def test_labels_alone_are_a_space_too():
+    space = Space({f"c{i}": Choice("a", "b", "c") for i in range(5)})
+    history = evaluated(space, lambda p: float(p["c3"] == "b"), 40)
+    assert next(iter(Insight(space, history).importance())) == "c3"
+
+
+def test_the_same_history_gives_the_same_shares():
+    history = evaluated(TREE, tree_value, 40)
+    once, again = (Insight(TREE, history).importance().shares for _ in range(2))
+    np.testing.assert_array_equal(once, again)
+
+
+@pytest.mark.parametrize(
+    ("objective", "n", "reason"),
+    [
+        (lambda p: p["x"], 4, "at least 5 complete trials, and there are 4"),
+        (lambda p: "broken", 20, "there are 0"),
+        (lambda p: 3.0, 20, "all 20 values are 3"),
+    ],
+)
+def test_where_no_model_is_possible_the_error_says_why(objective, n, reason):
+    insight = Insight(TREE, evaluated(TREE, objective, n))
+    with pytest.raises(HidimError, match=reason):
+        insight.importance()
+    assert reason in " ".join(insight.explain().split()) or n == 20
+
+
+def test_a_space_too_wide_for_the_model_is_told_so():
+    space = Space(w=Vector(6000))
+    insight = Insight(space, evaluated(space, lambda p: p["w"][0], 10))
+    with pytest.raises(HidimError, match="6000 columns"):
+        insight.slices()
+    assert "6000 columns" in insight.explain()
+
+
+def test_a_few_penalties_do_not_hide_the_rest():
+    space = Space(x=Float(0, 1), y=Float(0, 1))
+    history = evaluated(space, lambda p: 1e12 if p["x"] > 0.9 else p["y"], 60)
+    assert any(trial.value == 1e12 for trial in history)
+    assert Insight(space, history).importance()["y"] > 0.1
+
+
+# -- slices ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_slice_brackets_the_truth(maximize):
+    space = Space(x=Float(-2, 2), lr=Float(1e-3, 1e3, log=True))
+    sign = -1 if maximize else 1
+
+    def objective(p):
+        return sign * (np.exp(p["x"]) + np.log10(p["lr"]) ** 2)
+
+    history = evaluated(space, objective, 60)
+    x, lr = Insight(space, history, maximize=maximize).slices("x", "lr")
+    truth = np.array([objective({"x": value, "lr": lr.at}) for value in x.grid])
+    assert np.mean((x.low <= truth) & (truth <= x.high)) > 0.9
+    assert np.max(np.abs(x.median - truth)) < 0.5
+    assert np.all((x.low <= x.median) & (x.median <= x.high))
+    assert lr.log
+    assert lr.grid[0] == pytest.approx(1e-3)
+    assert lr.grid[-1] == pytest.approx(1e3)
+
+
+def test_a_slice_along_a_choice_takes_what_an_option_needs_from_its_best_trial():
+    insight = Insight(TREE, evaluated(TREE, tree_value, 80))
+    model = insight.slices("model")[0]
+    assert model.grid == ("none", "svm")
+    assert model.at == "svm"
+    # Not the value with C in mid-range, but with the best C of all trials.
+    np.testing.assert_allclose(model.median, [0.3, 0.0], atol=0.15)
+
+
+def test_slices_go_through_the_point_that_is_given_and_along_the_names_that_are_given():
+    insight = Insight(TREE, evaluated(TREE, tree_value, 40))
+    c, x = insight.slices("C", "x", through={"model": "svm", "C": 10.0, "shrink": True, "x": 0.5})
+    assert (c.name, c.at) == ("model=svm/C", pytest.approx(10.0))
+    assert x.median[0] == pytest.approx(1.0, abs=0.2)
+    with pytest.raises(HidimError, match="inactive"):
+        insight.slices("C", through={"model": "none", "x": 0.5})
+    with pytest.raises(HidimError, match="no single parameter 'modle'; did you mean 'model'"):
+        insight.slices("modle")
+
+
+def test_a_vector_is_sliced_along_a_coordinate():
+    space = Space(w=Vector(3))
+    insight = Insight(space, evaluated(space, lambda p: p["w"][1], 20))
+    assert insight.slices("w[1]")[0].median[-1] > 0.9
+    assert insight.slices()[0].name == "w[1]"
+    with pytest.raises(HidimError, match=r"'w' is a vector: .*'w\[0\]'"):
+        insight.slices("w")
+
+
+def test_integers_are_looked_at_one_by_one():
+    space = Space(n=Int(2, 6), m=Int(1, 10**6, log=True))
+    n, m = Insight(space, evaluated(space, lambda p: p["n"] + np.log(p["m"]), 30)).slices("n", "m")
+    assert n.grid.tolist() == [2, 3, 4, 5, 6]
+    assert np.all(m.grid == np.rint(m.grid))
+
+
+def test_values_across_many_magnitudes_come_back_in_their_own_units():
+    space = Space(x=Float(0, 1), y=Float(0, 1))
+    history = evaluated(space, lambda p: float(np.exp(12 * p["x"]) * (1 + p["y"])), 60)
+    x = Insight(space, history).slices("x")[0]
+    assert x.median[-1] > 1e4 * abs(x.median[0])
+    assert np.all(np.diff(x.median) > -0.05 * x.median.max())
+
+
+def test_units_are_monotone_through_every_pair_and_bounded_beyond():
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.exponential(size=50)) ** 3
+    t = np.log(y)
+    units = Units(t, y)
+    np.testing.assert_allclose(units(t), y)
+    far = units(np.linspace(-100, 100, 4001))
+    assert np.all(np.diff(far) >= 0)
+    assert far[0] >= y[0] - np.ptp(y)
+    assert far[-1] <= y[-1] + np.ptp(y)
+
+
+def test_columns_are_picked_though_all_of_them_follow_the_losses():
+    # As in an optimisation: everything drifts while the losses fall.
+    rng = np.random.default_rng(0)
+    drift = np.linspace(0.0, 0.3, 120)[:, None]
+    x = np.clip(0.3 + drift + 0.15 * rng.standard_normal((120, 200)), 0, 1)
+    y = 4 * (x[:, 3] - 0.5) ** 2 + x[:, 7]
+    assert {3, 7} <= set(picked(x, y).tolist())
+
+
+# -- words -------------------------------------------------------------------------------------------------
+
+
+def test_explain_names_best_failures_importance_and_the_bound():
+    space = Space(x=Float(0, 1), idle=Float(0, 1), n=Int(1, 5))
+
+    def objective(p):
+        return "ValueError: no licence" if p["idle"] > 0.9 else 2 * p["x"] + 0.01 * p["n"]
+
+    history = evaluated(space, objective, 60)
+    text = Insight(space, history).explain()
+    best = min(history.complete, key=lambda t: t.value)
+    failed = len(history) - len(history.complete)
+    assert f"Best value {best.value:.6g} (smallest is best): trial {best.number} of 60 trials" in text
+    assert f"Failed: {failed} × ValueError: no licence." in text
+    assert "! x = " in text
+    assert "lower bound: widen x (low < 0)" in text
+    assert "the other 2 together" in text
+    assert "widen idle" not in text
+    assert len(text.splitlines()) <= 25
+
+
+def test_explain_ranks_the_options_with_counts():
+    text = Insight(TREE, evaluated(TREE, tree_value, 60)).explain()
+    assert "Options, by their best values:" in text
+    line = next(line for line in text.splitlines() if line.startswith("  model: "))
+    assert line.index("svm") < line.index("none")
+    assert line.count("trials)") == 2
+
+
+def test_explain_tells_of_noise_in_units_and_of_luck():
+    space = Space(x=Float(0, 1))
+    rng = np.random.default_rng(1)
+    history = evaluated(space, lambda p: 10 * p["x"] + rng.standard_normal(), 80)
+    text = " ".join(Insight(space, history, maximize=True).explain().split())
+    assert "(largest is best)" in text
+    deviation = float(text.partition("standard deviation of about ")[2].partition(",")[0])
+    assert 0.6 < deviation < 1.6
+
+
+def test_explain_without_noise_says_nothing_of_it():
+    assert "Noise" not in Insight(TREE, evaluated(TREE, tree_value, 60)).explain()
+
+
+def test_explain_says_whether_it_still_improves():
+    space = Space(x=Float(0, 1))
+
+    def text(values):
+        trials = [Trial({"x": i / 40}, i).completed(v, i) for i, v in enumerate(values)]
+        return Insight(space, History(trials)).explain()
+
+    assert "Still improving" in text(np.linspace(1, 0, 40).tolist())
+    assert "No new best value in the last 30 of 40" in text(
+        [*np.linspace(1, 0.1, 10), *np.linspace(0.2, 1, 30)]
+    )
+    assert "Too few trials" in text([3.0, 2.0])
+
+
+def test_explain_before_anything_is_complete():
+    running = Trial({"x": 0.5}, 0)
+    assert (
+        Insight(Space(x=Float(0, 1)), History([running])).explain()
+        == "Nothing found yet: 1 trial (1 running)."
+    )
+    failing = History([running.failed("out of memory", 0)])
+    assert "1 × out of memory" in Insight(Space(x=Float(0, 1)), failing).explain()
+    with pytest.raises(HidimError, match="no trial is complete"):
+        _ = Insight(Space(x=Float(0, 1)), failing).best
+
+
+def test_explain_speaks_of_the_trial_that_is_called_the_best():
+    history = evaluated(TREE, tree_value, 30)
+    chosen = sorted(history.complete, key=lambda t: t.value)[2]
+    text = Insight(TREE, history, best=chosen).explain()
+    assert f"trial {chosen.number} of 30" in text
+    assert "the smallest single value is" in text
