@@ -100,11 +100,27 @@ def main() -> None:
             ]
         )
         print(rows[-1], flush=True)
-    header = ["problem", "median regret, one worker", "16 workers", "utilisation (least)", "overall", "closest", "own time per trial"]
+    header = [
+        "problem",
+        "median regret, one worker",
+        "16 workers",
+        "utilisation (least)",
+        "overall",
+        "closest",
+        "own time per trial",
+    ]
     table = render(header, rows, markdown=True)
     command = f"python benchmarks/parallel.py --seeds {options.seeds} --trials {options.trials}"
-    about = f"`{command}`; hidim {hidim.__version__}, numpy {np.__version__}, Python {platform.python_version()}, {platform.machine()}"
-    text = f"# Sixteen workers, heavy-tailed trials\n\n{about}\n\n{__doc__.rpartition('.md')[2].strip()}\n\n{table}\n"
+    versions = f"hidim {hidim.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
+    method = __doc__.rpartition(".md")[2].strip()
+    text = f"""# Sixteen workers, heavy-tailed trials
+
+`{command}`; {versions}, {platform.machine()}
+
+{method}
+
+{table}
+"""
     print(text)
     if options.out:
         options.out.write_text(text, encoding="utf-8")

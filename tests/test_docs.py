@@ -13,7 +13,15 @@ import pytest
 import hidim
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/index.md", "docs/methods.md", "docs/optimizer.md"]
+PAGES = [
+    "README.md",
+    "docs/index.md",
+    "docs/methods.md",
+    "docs/optimizer.md",
+    "docs/results.md",
+    "docs/runs.md",
+    "docs/scikit-learn.md",
+]
 # Peers are not installed where the tests run, and importing __main__ would start the command line.
 MODULES = [m.name for m in pkgutil.walk_packages(hidim.__path__, "hidim.") if "__main__" not in m.name]
 

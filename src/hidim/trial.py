@@ -129,7 +129,9 @@ class History(Sequence[Trial]):
         pandas = require("pandas", extra="pandas")
         rows = []
         for trial in self._trials:
-            known = {f.name: getattr(trial, f.name) for f in fields(trial) if f.name not in ("params", "meta")}
+            known = {
+                f.name: getattr(trial, f.name) for f in fields(trial) if f.name not in ("params", "meta")
+            }
             rows.append(known | {"state": str(trial.state)} | dict(_flat(trial.params)))
         return pandas.DataFrame(rows).set_index("number") if rows else pandas.DataFrame()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.differences import assert_gradient
 
 from hidim import Optimizer, Space, TrialState, Vector
 from hidim.methods.base import observe
 from hidim.methods.feasibility import caution, has_place, learn_feasibility
 from hidim.methods.surrogate import Surrogate
 from hidim.optim.base import Score
-from tests.differences import assert_gradient
 
 SPACE = Space(x=Vector(4, 0, 1))
 
@@ -51,7 +51,9 @@ def test_a_crashing_half_space_is_left_alone():
 
 
 def test_an_optimum_at_the_edge_of_the_failures_is_found():
-    optimizer = run(lambda x: None if x[0] > 0.7 else float((x[0] - 0.8) ** 2 + ((x[1:] - 0.5) ** 2).sum()), 120)
+    optimizer = run(
+        lambda x: None if x[0] > 0.7 else float((x[0] - 0.8) ** 2 + ((x[1:] - 0.5) ** 2).sum()), 120
+    )
     assert optimizer.best.params["x"][0] == pytest.approx(0.7, abs=0.02)
 
 

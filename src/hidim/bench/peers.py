@@ -33,8 +33,9 @@ class Peer(ABC):
     @abstractmethod
     def tell(self, params: Params, value: float) -> None: ...
 
+    @abstractmethod
     def fail(self, params: Params) -> None:
-        """The configuration asked for has no value; who cannot be told so goes on without."""
+        """Say that the configuration asked for has no value."""
 
     def add(self, params: Params, value: float) -> None:
         raise MethodError(f"{type(self).__name__} cannot take evaluations that it did not ask for")
@@ -63,6 +64,8 @@ class Random(Peer):
         return options[self._rng.integers(len(options))]
 
     def tell(self, params: Params, value: float) -> None: ...
+
+    def fail(self, params: Params) -> None: ...
 
     def add(self, params: Params, value: float) -> None: ...
 
@@ -170,6 +173,10 @@ class BoTorch(Peer):
             return None
         model, points, _ = self._fitted()
         return int(model.posterior(points).mean.argmax())
+
+    def fail(self, params: Params) -> None:
+        # BoTorch has no failed trials; the worst value so far is what its users mostly tell it.
+        self.add(params, max(self._values, default=0.0))
 
     def tell(self, params: Params, value: float) -> None:
         self.add(params, value)

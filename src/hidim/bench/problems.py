@@ -1,8 +1,8 @@
 """Named benchmark problems: `problem("levy-20-shifted")`.
 
-A name is a family, a dimension and any of the variants `shifted`, `rotated` and `noisy`, in any order after the
-family: `branin-25`, `branin-rotated-25` and `branin-25-rotated` (the last two are one problem). Everything
-random about a problem is drawn from a checksum of its name, so a name means the same function everywhere.
+A name is a family, a dimension and any of the variants below, in any order after the family:
+`branin-25`, `branin-rotated-25` and `branin-25-rotated` (the last two are one problem). Everything random
+about a problem is drawn from a checksum of its name, so a name means the same function everywhere.
 
 *Shifted*: f(mirror(u - s)), where s moves the minimiser by up to a quarter of the cube along each coordinate
 and never out of it; idle coordinates of embedded functions stay idle. *Rotated*: f(mirror(m + R(u - m))), an
@@ -138,11 +138,12 @@ def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
         # A point is rotated first and shifted then, so that the rotation is about the shifted minimiser.
         moves.insert(0, lambda u: mirror(pivot + rotation @ (u - pivot)))
 
-    def evaluate(u: Array) -> float:
+    def moved(u: Array) -> float:
         for move in moves:
             u = move(u)
         return formula(low + width * u[active])
 
+    evaluate: Callable[[Array], float] = moved
     noise = NOISE * _range(evaluate, dim, landscape.optimum) if "noisy" in variants else 0.0
     for variant in ("crashing", "walled"):
         if variant in variants:
@@ -158,7 +159,9 @@ def _range(evaluate: Callable[[Array], float], dim: int, optimum: float) -> floa
     return max(map(evaluate, points)) - optimum
 
 
-def _crashing(evaluate: Callable[[Array], float], normal: Array, minimiser: Array) -> Callable[[Array], float]:
+def _crashing(
+    evaluate: Callable[[Array], float], normal: Array, minimiser: Array
+) -> Callable[[Array], float]:
     """`evaluate` without values on that side of a plane, three tenths of the cube, which has no minimiser."""
     heights = np.random.default_rng(0).random((10_000, len(normal))) @ normal
     low, high = np.quantile(heights, [CRASHING, 1 - CRASHING])

@@ -112,7 +112,9 @@ def _row(problem: str, evaluations: int, method: str, runs: Sequence[Record]) ->
     good = [run for run in runs if not run["error"]]
     regrets = tuple(sorted(map(final_regret, good)))
     seconds = _median([run["own_seconds"] for run in good])
-    crashes = _median([np.isnan(np.array(run["values"], dtype=float))[evaluations // 2 :].mean() for run in good])
+    crashes = _median(
+        [np.isnan(np.array(run["values"], dtype=float))[evaluations // 2 :].mean() for run in good]
+    )
     return Row(problem, evaluations, method, regrets, seconds, len(runs) - len(good), crashes)
 
 

@@ -1,7 +1,7 @@
 """A Gaussian process before it has seen data: kernel, noise and mean, and its log posterior density.
 
-Notation: K = k(X, X) + σ² I + diag(v), where v are variances that observations came with, L its Cholesky factor,
-m the mean, α = K⁻¹ (y − m).
+Notation: K = k(X, X) + σ² I + diag(v), where v are variances that observations came with, L its Cholesky
+factor, m the mean, α = K⁻¹ (y − m).
 
     −log p(y | θ) = ½ (y − m)ᵀ α + Σ log L_ii + ½ n log 2π        ∂/∂K = ½ (K⁻¹ − α αᵀ)
 """

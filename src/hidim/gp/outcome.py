@@ -40,7 +40,8 @@ class Outcome(ABC):
         low, high = float(np.min(t)), float(np.max(t))
         if low == high:
             return np.zeros_like(y)
-        return np.ptp(standardised(t)) / (high - low) * scale * np.exp(logs)
+        slopes: Array = np.ptp(standardised(t)) / (high - low) * scale * np.exp(logs)
+        return slopes
 
 
 def standardised(t: Array) -> Array:

@@ -64,7 +64,7 @@ class Method(ABC):
         """
 
     def means(self, task: Task, history: History) -> Array | None:
-        """Mean losses (n,) of the complete trials by the method's model, on any scale; None without a model."""
+        """Mean losses (n,) of the complete trials by the method's model, on any scale; None without one."""
         return None
 
 

@@ -5,7 +5,7 @@ hyperparameters of its own, is regressed on these labels:
 
     P(feasible at u) = P(g(u) > 0) = Φ(μ(u) / σ(u))
 
-Least squares on labels instead of a probit likelihood: the posterior stays exact, and the fit is the one there
+Least squares on labels, and no probit likelihood: the posterior stays exact, and the fit is the one there
 is. The noise has a floor: without, it vanishes, and the process follows every label with short length-scales
 instead of seeing the half-space behind them. It may grow: failures that come by chance are then outvoted by
 their neighbours. Where they are not, the failed trial also counts as the worst loss so far, since a large

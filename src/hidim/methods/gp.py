@@ -10,7 +10,8 @@ suggestions therefore count only improvements beyond a tenth of a standard devia
 losses, which refining cannot give, and look elsewhere.
 
 Pending trials count as observed at the model's own mean: the variance around them collapses, and the next
-suggestion goes elsewhere. Failed trials count as observed at the worst loss so far.
+suggestion goes elsewhere. How failures are avoided is said in methods/feasibility.py, how noise is found out
+in methods/noise.py.
 """
 
 from __future__ import annotations
@@ -148,7 +149,6 @@ class GaussianProcess(Method):
                 return Thompson(int(rng.integers(2**32)))
             case _:
                 return LogExpectedImprovement(target)
-
 
     def means(self, task: Task, history: History) -> Array | None:
         return self.surrogate.means(task, history, observe(task, history))

@@ -40,7 +40,7 @@ def is_noisy(task: Task, history: History) -> bool:
     pairs = _twins(history, complete)
     if not pairs:
         return False
-    spread = float(np.std([trial.value for trial in complete]))
+    spread = float(np.std([float(trial.value or 0.0) for trial in complete]))
     return any(abs(left - right) > JUMP * spread for left, right in pairs)
 
 
@@ -65,7 +65,11 @@ def _key(params: Params) -> tuple[object, ...]:
 
 def is_probe_due(task: Task, history: History, noise_share: float) -> bool:
     """Whether a probe should find out what the model's noise is."""
-    if task.noisy is not None or noise_share < SUSPICIOUS or not np.any(task.space.columns.kind == Kind.CONTINUOUS):
+    if (
+        task.noisy is not None
+        or noise_share < SUSPICIOUS
+        or not np.any(task.space.columns.kind == Kind.CONTINUOUS)
+    ):
         return False
     probes = [trial.number for trial in history if "probe" in trial.meta]
     due = EARLIEST if not probes else 4 * probes[-1]

@@ -162,7 +162,9 @@ class Surrogate:
         if cold and n > LONG:
             # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
             part = slice(None, None, math.ceil(2 * n / LONG))
-            starts = [fit(model, x[part], OUTCOMES[name](y)[part], starts, variances=_part(noise, part)).theta]
+            starts = [
+                fit(model, x[part], OUTCOMES[name](y)[part], starts, variances=_part(noise, part)).theta
+            ]
         fitted = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls, variances=noise)
         if self.outcome == "auto":
             # The transform was judged under the old length-scales: look again, and mend once.
