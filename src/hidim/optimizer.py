@@ -160,7 +160,7 @@ class Optimizer:
         *,
         variance: float | None = None,
         seconds: float | None = None,
-    ) -> Trial:
+    ) -> None:
         """Give the value of a trial, in any order; NaN and infinities make it a failed trial.
 
         Args:
@@ -168,27 +168,24 @@ class Optimizer:
             value: what the objective returned.
             variance: of the noise in `value`, if it is known.
             seconds: how long the objective took; kept, and of no influence.
-
-        Returns:
-            The finished trial.
         """
         known = self._running(trial)
         number, noise = _as_float(value), _as_variance(variance)
         if not math.isfinite(number):
-            return self._finish(known.failed(f"the value is {number}", self._finished, seconds=seconds))
-        return self._finish(known.completed(number, self._finished, variance=noise, seconds=seconds))
+            self._finish(known.failed(f"the value is {number}", self._finished, seconds=seconds))
+        else:
+            self._finish(known.completed(number, self._finished, variance=noise, seconds=seconds))
 
-    def fail(
-        self, trial: Trial | int, reason: str = "told to fail", *, seconds: float | None = None
-    ) -> Trial:
+    def fail(self, trial: Trial | int, reason: str = "told to fail", *, seconds: float | None = None) -> None:
         """Say that a trial has no value: the objective crashed, was killed, or makes no sense there."""
-        return self._finish(self._running(trial).failed(str(reason), self._finished, seconds=seconds))
+        self._finish(self._running(trial).failed(str(reason), self._finished, seconds=seconds))
 
     def add(self, params: Mapping[str, Any], value: float, *, variance: float | None = None) -> Trial:
         """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
         number, noise = _as_float(value), _as_variance(variance)
         trial = self._enter(params, {"way": "added"})
-        return self.tell(trial, number, variance=noise)
+        self.tell(trial, number, variance=noise)
+        return self._trials[-1]
 
     def _running(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
@@ -212,10 +209,9 @@ class Optimizer:
             )
         return known
 
-    def _finish(self, trial: Trial) -> Trial:
+    def _finish(self, trial: Trial) -> None:
         self._trials[trial.number] = trial
         self._finished += 1
-        return trial
 
     def withdraw(self, trial: Trial) -> None:
         """Take back the trial that was asked for last, as if it had not been; it must not be told yet."""

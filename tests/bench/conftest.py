@@ -27,6 +27,9 @@ class Shrinking(Peer):
     def tell(self, params: dict[str, Any], value: float) -> None:
         self.told.append(value)
 
+    def fail(self, params: dict[str, Any]) -> None:
+        self.told.append(float("inf"))
+
 
 @pytest.fixture
 def breaking_peer(monkeypatch: pytest.MonkeyPatch) -> str:

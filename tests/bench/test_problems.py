@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hidim.bench.base import BoxProblem
+from hidim.bench.base import BoxProblem, Crash
 from hidim.bench.peers import Random
 from hidim.bench.problems import EXAMPLES, FAMILIES, MAX_SHIFT, mirror, problem
 from hidim.errors import HidimError
@@ -167,3 +167,23 @@ def test_spaces_agree_with_what_is_drawn() -> None:
         tree.space().validate(drawn)
         assert tree.value(tree.space().sample(rng)) >= tree.optimum
     assert cube.space().sample(rng)["x"].shape == (7,)
+
+
+@pytest.mark.parametrize("variant", ["crashing", "walled"])
+@pytest.mark.parametrize("base", ["levy-20-shifted", "branin-25", "hartmann6-6"])
+def test_three_tenths_of_the_cube_crash_and_the_minimiser_does_not(base: str, variant: str) -> None:
+    task = box(f"{base}-{variant}")
+    assert task.evaluate(task.minimiser) == pytest.approx(task.optimum, abs=1e-9)
+    crashed = 0
+    for point in np.random.default_rng(5).random((1000, task.dim)):
+        try:
+            task.evaluate(point)
+        except Crash:
+            crashed += 1
+    assert 240 < crashed < 360
+
+
+def test_the_noise_is_a_tenth_of_the_range() -> None:
+    task = box("hartmann6-6-noisy")
+    assert task.noise == pytest.approx(0.33, abs=0.01)
+    assert problem("hartmann6-6").noise == 0.0

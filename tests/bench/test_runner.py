@@ -58,3 +58,22 @@ def test_damaged_results_are_named_by_line(tmp_path: Path) -> None:
     out.write_text("not json\n")
     with pytest.raises(HistoryError, match=r"results.jsonl:1"):
         read_records(out)
+
+
+def test_noise_is_the_same_for_every_method_and_not_in_the_values() -> None:
+    told: list[list[float]] = []
+    for method in ("random", "hidim:random"):
+        record = execute(Job("levy-6-noisy", method, 3, 8))
+        assert record["error"] is None
+        assert record["recommended"] in record["values"]
+        told.append(record["values"])
+    quiet = execute(Job("levy-6", "random", 3, 8))
+    assert told[0] == quiet["values"]
+    assert quiet["recommended"] is None
+
+
+def test_crashes_have_no_value_and_the_run_goes_on() -> None:
+    record = execute(Job("levy-6-crashing", "hidim:random", 0, 40))
+    assert record["error"] is None
+    assert 4 <= sum(value is None for value in record["values"]) <= 20
+    assert "regret" in describe(record)

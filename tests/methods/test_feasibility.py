@@ -83,14 +83,14 @@ def test_without_failures_there_is_nothing_to_learn():
 
 
 @pytest.mark.parametrize("caution", [0.0, 0.7])
-@pytest.mark.parametrize("logarithm", [True, False])
-def test_the_weighted_score_has_the_gradient_of_its_value(logarithm, caution):
+@pytest.mark.parametrize("positive", [True, False])
+def test_the_weighted_score_has_the_gradient_of_its_value(positive, caution):
     feasibility = learnt(np.random.default_rng(0).random((40, 4)), lambda x: x[0] + x[1] > 1.2)
 
     def plain(u):
         return Score((u**2).sum(axis=1), lambda g: 2 * u * g[:, None])
 
-    objective = feasibility._replace(caution=caution).weighted(plain, logarithm=logarithm)
+    objective = feasibility._replace(caution=caution).weighted(plain, positive=positive)
     u = np.random.default_rng(1).random((5, 4))
     weights = np.arange(1.0, 6.0)
     assert_gradient(objective(u).to_inputs(weights), lambda v: float(weights @ objective(v).value), u)

@@ -73,9 +73,9 @@ def test_repeated_configurations_with_different_values_show_noise():
 
 def test_the_best_of_a_noisy_objective_is_the_one_with_the_best_mean():
     rng = np.random.default_rng(3)
-    optimizer = run(lambda p: bowl(p) + 0.7 * rng.standard_normal(), 60, noisy=True)
+    optimizer = run(lambda p: bowl(p) + 0.3 * rng.standard_normal(), 60, noisy=True)
     assert optimizer.best.value > min(trial.value for trial in optimizer.history)
-    assert bowl(optimizer.best.params) < 0.2
+    assert bowl(optimizer.best.params) < 0.1
 
 
 def test_values_with_large_variances_count_for_little():
@@ -109,4 +109,5 @@ def test_a_variance_that_is_none_is_refused_and_the_trial_stays_open(variance):
     trial = optimizer.ask()
     with pytest.raises(TrialError):
         optimizer.tell(trial, 1.0, variance=variance)
-    assert optimizer.tell(trial, 1.0).value == 1.0
+    optimizer.tell(trial, 1.0)
+    assert optimizer.best.value == 1.0

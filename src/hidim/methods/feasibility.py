@@ -65,12 +65,16 @@ class Feasibility(NamedTuple):
     caution: float
     meta: dict[str, Any]
 
-    def weighted(self, objective: Objective, *, logarithm: bool) -> Objective:
-        """`objective` times the probability of success; plus its logarithm if it is a `logarithm` itself."""
+    def weighted(self, objective: Objective, *, positive: bool) -> Objective:
+        """A `positive` objective times the probability of success; any other one plus its logarithm.
+
+        That is right for logarithms. Others are on the scale of standardised losses, and a place where one
+        success in three is expected loses as much as a loss worse by a standard deviation.
+        """
 
         def score(u: Array) -> Score:
             inner, chance = objective(u), self.log_chance(u)
-            if logarithm:
+            if not positive:
                 return Score(inner.value + chance.value, lambda g: inner.to_inputs(g) + chance.to_inputs(g))
             share = np.exp(chance.value)
             return Score(

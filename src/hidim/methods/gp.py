@@ -56,7 +56,8 @@ class GaussianProcess(Method):
         initial: trials of the initial design.
         surrogate: the model and its fitting; its settings give the plain variants of the literature.
         proposer: how points with a high acquisition are found.
-        acquisition: "log-ei", "ei", "ucb" (β = 4) or "thompson".
+        acquisition: "log-ei", "ei", "ucb" (β = 4) or "thompson"; "auto" is "log-ei", and "ucb" if the values
+            are noisy, because what counts as an improvement over noisy values is itself uncertain.
         bold: share of suggestions that count only improvements beyond `margin`; not for "ucb" and "thompson".
         margin: in standard deviations of the transformed losses.
 
@@ -70,14 +71,14 @@ class GaussianProcess(Method):
     initial: int = 10
     surrogate: Surrogate = field(default_factory=Surrogate)
     proposer: Proposer = field(default_factory=Proposer)
-    acquisition: str = "log-ei"
+    acquisition: str = "auto"
     bold: float = 0.2
     margin: float = 0.1
 
     def __post_init__(self) -> None:
         at_least(self, initial=1, bold=0.0, margin=0.0)
-        if self.acquisition not in ACQUISITIONS:
-            known = ", ".join(ACQUISITIONS)
+        if self.acquisition not in ("auto", *ACQUISITIONS):
+            known = ", ".join(("auto", *ACQUISITIONS))
             raise MethodError(f"acquisition={self.acquisition!r} is unknown: choose one of {known}")
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
@@ -121,34 +122,20 @@ class GaussianProcess(Method):
         rng: np.random.Generator,
     ) -> tuple[Objective, dict[str, Any]]:
         """The score of points, as the kernel wants them, and what the suggestion has to remember of it."""
-        logarithms = self.acquisition == "log-ei"
+        kind = self.acquisition
+        if kind == "auto":
+            kind = "ucb" if noisy else "log-ei"
         failed, running = blanked(task.space, seen.failed), blanked(task.space, seen.running)
         usable = seen._replace(x=posteriors[0].x, failed=failed)
         feasibility = learn_feasibility(posteriors[0].model, history, usable)
         if feasibility is not None:
             posteriors = [_at_worst(p, failed[feasibility.hopeless]) for p in posteriors]
         believed = [posterior.believing(running) for posterior in posteriors]
-        scores = [self._acquisition(p, margin, noisy, rng).on(p) for p in believed]
-        objective = averaged(scores, logarithms=logarithms)
+        scores = [_acquisition(kind, p, margin, noisy, rng).on(p) for p in believed]
+        objective = averaged(scores, logarithms=kind == "log-ei")
         if feasibility is None:
             return objective, {}
-        return feasibility.weighted(objective, logarithm=logarithms), feasibility.meta
-
-    def _acquisition(
-        self, posterior: Posterior, margin: float, noisy: bool, rng: np.random.Generator
-    ) -> Acquisition:
-        # The best of what is believed, too: else there is something to gain where a trial is pending. The
-        # smallest of many noisy losses is smaller than anything that can be had.
-        target = float((posterior.smoothed if noisy else posterior.y).min()) - margin
-        match self.acquisition:
-            case "ei":
-                return ExpectedImprovement(target)
-            case "ucb":
-                return ConfidenceBound()
-            case "thompson":
-                return Thompson(int(rng.integers(2**32)))
-            case _:
-                return LogExpectedImprovement(target)
+        return feasibility.weighted(objective, positive=kind == "ei"), feasibility.meta
 
     def means(self, task: Task, history: History) -> Array | None:
         return self.surrogate.means(task, history, observe(task, history))
@@ -157,3 +144,20 @@ class GaussianProcess(Method):
 def _at_worst(posterior: Posterior, failed: Array) -> Posterior:
     """`posterior` with the worst loss so far at the points `failed`."""
     return posterior.extended_at_once(failed, np.full(len(failed), posterior.y.max()))
+
+
+def _acquisition(
+    kind: str, posterior: Posterior, margin: float, noisy: bool, rng: np.random.Generator
+) -> Acquisition:
+    # The best of what is believed, too: else there is something to gain where a trial is pending. The
+    # smallest of many noisy losses is smaller than anything that can be had.
+    target = float((posterior.smoothed if noisy else posterior.y).min()) - margin
+    match kind:
+        case "ei":
+            return ExpectedImprovement(target)
+        case "ucb":
+            return ConfidenceBound()
+        case "thompson":
+            return Thompson(int(rng.integers(2**32)))
+        case _:
+            return LogExpectedImprovement(target)

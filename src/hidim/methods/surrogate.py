@@ -13,6 +13,7 @@ a reload, every bit is the same.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -24,10 +25,11 @@ from hidim.gp.fit import fit
 from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
 from hidim.gp.model import Model
-from hidim.gp.outcome import GENTLE, OUTCOMES, evidence
+from hidim.gp.outcome import GENTLE, OUTCOMES, Outcome, evidence
 from hidim.gp.posterior import Posterior, factorise
 from hidim.gp.slice import sample
 from hidim.methods.base import Observations, Task, at_least
+from hidim.methods.noise import is_noisy
 from hidim.space import Space
 from hidim.space.columns import Kind
 from hidim.trial import History
@@ -119,7 +121,8 @@ class Surrogate:
         model = self._model_once(task)
         last = _last_fit(history, model)
         if last is None or self._is_due(last, seen.y):
-            last = self._refit(model, seen, last, len(history), rng)
+            candidates = GENTLE if is_noisy(task, history) else OUTCOMES
+            last = self._refit(model, seen, last, len(history), candidates, rng)
         rows = list(range(len(last.thetas)))
         if self.inference == "map" and len(rows) > 1:
             rows = [int(rng.integers(len(rows)))]
@@ -150,14 +153,20 @@ class Surrogate:
         return len(y) > last.n and not 0.5 < spread < 2.0
 
     def _refit(
-        self, model: Model, seen: Observations, last: Fitted | None, number: int, rng: np.random.Generator
+        self,
+        model: Model,
+        seen: Observations,
+        last: Fitted | None,
+        number: int,
+        candidates: Mapping[str, Outcome],
+        rng: np.random.Generator,
     ) -> Fitted:
         x, y, n = seen.x, seen.y, len(seen.y)
         warm = model.start if last is None else last.thetas[0]
         cold = last is None or n >= 1.5 * last.cold
         starts = [warm] if last is None or not cold else [warm, model.start]
         calls = int(np.clip(15_000 / n, 5, 50 if cold else 25))
-        name = self.outcome if self.outcome != "auto" else _best_outcome(model, warm, seen)
+        name = self.outcome if self.outcome != "auto" else _best_outcome(model, warm, seen, candidates)
         noise = _variances(name, seen)
         if cold and n > LONG:
             # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
@@ -168,7 +177,7 @@ class Surrogate:
         fitted = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls, variances=noise)
         if self.outcome == "auto":
             # The transform was judged under the old length-scales: look again, and mend once.
-            again = _best_outcome(model, fitted.theta, seen)
+            again = _best_outcome(model, fitted.theta, seen, candidates)
             if again != name:
                 name, noise = again, _variances(again, seen)
                 losses = OUTCOMES[name](y)
@@ -222,8 +231,7 @@ def blanked(space: Space, points: Array) -> Array:
     return np.where(np.isnan(points), np.where(space.columns.kind == Kind.LABEL, -1.0, 0.5), points)
 
 
-def _best_outcome(model: Model, theta: Array, seen: Observations) -> str:
-    candidates = OUTCOMES if seen.variances is None else GENTLE
+def _best_outcome(model: Model, theta: Array, seen: Observations, candidates: Mapping[str, Outcome]) -> str:
     scores = evidence(factorise(model, theta, seen.x, _variances("identity", seen)), seen.y, candidates)
     return max(scores, key=scores.__getitem__)
 

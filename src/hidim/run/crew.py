@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any
 
 from hidim.errors import MethodError
-from hidim.run.evaluate import Call, Report, out_of_time
+from hidim.run.evaluate import Call, Report, in_words, out_of_time
 from hidim.run.executors import Threads, count_workers
 from hidim.trial import Trial
 
@@ -29,6 +29,9 @@ logger = logging.getLogger("hidim")
 
 #: A trial whose worker was lost this many times is to blame for it.
 LOSSES = 3
+
+#: The same if the executor lives on and says so: it may have tried several workers itself, as Dask does.
+VERDICTS = 2
 
 #: If so many trials are to blame and none ever came back, it is not the trials.
 BLAMED = 3
@@ -110,9 +113,9 @@ class Crew:
             future = self._submit(trial)
         except UNSENDABLE as error:
             raise _unsendable(error) from error
-        except Exception as error:  # it is broken, shut down or gone: every kind says so in its own way
+        except Exception as error:  # it is broken, shut down or gone
             self._replace(error)
-            future = self._submit(trial)
+            future = self._submit_to_new(trial)
         self._running[future] = Started(trial, time.monotonic())
         self._starting = False
 
@@ -120,6 +123,12 @@ class Crew:
         # A copy: an objective may take its params apart. A ticket: Dask takes two calls with the same
         # arguments for one, and a noisy objective is evaluated twice on purpose.
         return self._executor.submit(self._call, copy.deepcopy(trial.params), uuid.uuid4().hex)
+
+    def _submit_to_new(self, trial: Trial) -> Future[Report]:
+        try:
+            return self._submit(trial)
+        except Exception as error:
+            raise CrewLost(f"the executor that was made anew is broken too ({in_words(error)})") from error
 
     def relieve(self) -> None:
         """Find work for a crew that hangs: another executor, or the patience to wait for this one."""
@@ -135,11 +144,14 @@ class Crew:
         """Make another executor in the place of a broken one."""
         if self._make is None:
             raise CrewLost(
-                f"the executor broke ({type(error).__name__}: {error}); give a function that makes it, as in "
+                f"the executor broke ({in_words(error)}); give a function that makes it, as in "
                 "executor=lambda: ProcessPoolExecutor(4), and it will be made anew"
             ) from error
         self._abandon()
-        self._executor, self._warm = _made(self._make), False
+        try:
+            self._executor, self._warm = _made(self._make), False
+        except Exception as failure:
+            raise CrewLost(f"no other executor could be made ({in_words(failure)})") from failure
 
     # -- collecting ----------------------------------------------------------------------------------------
 
@@ -194,26 +206,27 @@ class Crew:
         except UNSENDABLE as error:
             if not self._proven:
                 raise _unsendable(error) from error
-            return Report(reason=f"what it returned cannot be sent back: {type(error).__name__}: {error}")
-        except BrokenExecutor as error:
-            self._suspects.add(trial.number)
+            return Report(reason=f"what it returned cannot be sent back: {in_words(error)}")
+        except CancelledError as error:
             return self._lost(trial, error)
-        except (CancelledError, Exception) as error:
+        except Exception as error:  # a broken pool, a killed worker: every kind says so in its own way
+            self._suspects.add(trial.number)
             return self._lost(trial, error)
         self._proven = self._warm = True
         return report
 
     def _lost(self, trial: Trial, error: BaseException) -> Report | None:
         self._losses[trial.number] += 1
-        if self._losses[trial.number] < LOSSES:
+        most = LOSSES if isinstance(error, BrokenExecutor | CancelledError) else VERDICTS
+        if self._losses[trial.number] < most:
             kind = type(error).__name__
             logger.warning("trial %d lost its worker (%s) and is started again", trial.number, kind)
             self.again.append(trial)
             return None
         self._blamed += 1
         if self._blamed >= BLAMED and not self._proven:
-            raise CrewLost(f"workers die whatever they are given: {type(error).__name__}: {error}")
-        return Report(reason=f"its worker died {LOSSES} times: {type(error).__name__}: {error}")
+            raise CrewLost(f"workers die whatever they are given: {in_words(error)}")
+        return Report(reason=f"its worker was lost {self._losses[trial.number]} times: {in_words(error)}")
 
     # -- leaving -------------------------------------------------------------------------------------------
 

@@ -180,12 +180,15 @@ class Driver:
 
     def _entered(self, trial: Trial, report: Report) -> Trial:
         number, seconds = trial.number, round(report.seconds, 6)
-        if report.reason is not None:
-            return self._optimizer.fail(number, report.reason, seconds=seconds)
-        try:
-            return self._optimizer.tell(number, report.value, variance=report.variance, seconds=seconds)
-        except Exception as error:  # what was returned is no value
-            return self._optimizer.fail(number, in_words(error), seconds=seconds)
+        reason = report.reason
+        if reason is None:
+            try:
+                self._optimizer.tell(number, report.value, variance=report.variance, seconds=seconds)
+            except Exception as error:  # what was returned is no value
+                reason = in_words(error)
+        if reason is not None:
+            self._optimizer.fail(number, reason, seconds=seconds)
+        return self._optimizer.history[number]
 
     def _note_best(self, trial: Trial) -> None:
         if trial.value is not None:

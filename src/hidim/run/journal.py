@@ -29,6 +29,7 @@ from hidim._version import __version__
 from hidim.errors import HidimError, HistoryError
 from hidim.run.lock import lock
 from hidim.space import Space
+from hidim.space.tree import walk
 from hidim.trial import Trial, TrialState
 
 logger = logging.getLogger("hidim")
@@ -159,7 +160,7 @@ def seal(event: Event) -> bytes:
 
     Example:
         >>> seal({"event": "ask", "id": 3})
-        b'{"event": "ask", "id": 3, "crc": "74c09e30"}\\n'
+        b'{"event": "ask", "id": 3, "crc": "e38b964f"}\\n'
     """
     body = json.dumps(event, allow_nan=False)[:-1]
     return f'{body}, "crc": "{zlib.crc32(body.encode()):08x}"}}\n'.encode()
@@ -232,8 +233,14 @@ def _asked(event: Event, space: Space) -> Trial:
 
 
 def _renumbered(trials: Mapping[int, Trial]) -> tuple[list[Trial], dict[int, int]]:
-    """Trials with numbers 0, 1, 2, …, and the id of each number."""
-    ordered = [replace(trial, number=number) for number, trial in enumerate(trials.values())]
+    """Trials with numbers 0, 1, 2, …, and the id of each number.
+
+    What a method remembers of a trial may name earlier ones. Where numbers have moved, it must forget.
+    """
+    ordered = [
+        trial if trial.number == number else replace(trial, number=number, meta={})
+        for number, trial in enumerate(trials.values())
+    ]
     return ordered, dict(enumerate(trials))
 
 
@@ -244,7 +251,8 @@ def _check(path: Path, found: Event, wanted: Mapping[str, Any]) -> None:
             f"hidim {__version__} reads up to {FORMAT}: upgrade hidim, or give another path"
         )
     for key, what in (("space", "another space"), ("maximize", "a run in the other direction")):
-        if key in wanted and found.get(key) != _plain(wanted)[key]:
+        # As text: the order of parameters counts, because it is the order of the columns.
+        if key in wanted and json.dumps(found.get(key)) != json.dumps(wanted[key]):
             difference = _difference(key, found, wanted)
             raise HistoryError(f"{path} is the journal of {what}{difference}: give another path")
 
@@ -253,14 +261,19 @@ def _difference(key: str, found: Event, wanted: Mapping[str, Any]) -> str:
     if key != "space":
         return ""
     try:
-        was, now = repr(Space.from_dict(found["space"])), repr(Space.from_dict(wanted["space"]))
+        was, now = _places(found["space"]), _places(wanted["space"])
     except HidimError:
         return ""
-    changed = [line.strip() for line in now.splitlines() if line not in was.splitlines()]
-    gone = [line.strip() for line in was.splitlines() if line not in now.splitlines()]
-    parts = [f"it has {gone[0]!r}"] if gone else []
-    parts += [f"this run has {changed[0]!r}"] if changed else []
-    return f" ({', '.join(parts)})" if parts else ""
+    title = next((title for title in [*was, *now] if was.get(title) != now.get(title)), None)
+    if title is None:
+        return " (its parameters are in another order)" if list(was) != list(now) else ""
+    before, after = (f"{title} = {p[title]}" if title in p else f"no {title}" for p in (was, now))
+    return f" (it has {before}, this run has {after})"
+
+
+def _places(space: Mapping[str, Any]) -> dict[str, str]:
+    """What all parameters are, by their readable names, as "model=svm/C"."""
+    return {str(place): repr(place.parameter) for place in walk(Space.from_dict(space))}
 
 
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:

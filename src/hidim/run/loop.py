@@ -61,11 +61,13 @@ def minimize(
         maximize: whether large values are good.
         noisy: whether the same configuration may give different values; None: hidim finds out.
         executor: any `concurrent.futures.Executor`, or a function that makes one. What such a function made
-            is made anew when it breaks, and shut down in the end. Without, threads of this process are used.
+            is made anew when it breaks or all its workers hang, and shut down in the end; processes that are
+            still busy then are killed. Without, threads of this process are used.
         workers: how many trials may run at once; by default as many as the executor has workers, or 1.
         timeout: seconds after which a trial counts as failed.
         time_budget: seconds after which no further trial is started; those that run are waited for.
-        stop: called with the history after every trial; no further trial is started once it is true.
+        stop: called with the history after every trial, and when a run is resumed; no further trial is
+            started once it is true.
         callbacks: called after every trial with that trial and the history.
         journal: a file that keeps every trial from the moment it is known. If it exists, the run is resumed:
             finished trials are not evaluated again, those that were running are.

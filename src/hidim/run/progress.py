@@ -49,12 +49,12 @@ def duration(seconds: float) -> str:
         >>> duration(0.0312), duration(75), duration(7300)
         ('31 ms', '1 min 15 s', '2 h 2 min')
     """
-    if seconds < 1:
+    if seconds < 0.9995:
         return f"{1000 * seconds:.0f} ms"
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes, hours = divmod(round(seconds), 60), divmod(round(seconds / 60), 60)
-    return f"{minutes[0]} min {minutes[1]} s" if seconds < 3600 else f"{hours[0]} h {hours[1]} min"
+    return f"{minutes[0]} min {minutes[1]} s" if minutes[0] < 60 else f"{hours[0]} h {hours[1]} min"
 
 
 class Progress(ABC):

@@ -1,0 +1,578 @@
+"""The journal: what was acknowledged is never lost, and what is damaged is never believed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hidim import Choice, Float, Int, Optimizer, Space, TrialState, Vector, minimize
+from hidim.errors import HistoryError, MethodError
+from hidim.methods import Random
+from hidim.run import journal as journal_module
+from hidim.run.journal import Journal, seal, unseal
+
+SPACE = Space(x=Float(0, 1), n=Int(1, 9), model=Choice("none", svm=Space(C=Float(0.1, 10, log=True))))
+SETTINGS = {"maximize": False}
+
+
+def objective(params):
+    if params["n"] == 5:
+        raise ValueError("five")
+    return params["x"] + params.get("C", 0.0)
+
+
+def run(path, n_trials=12, method="random", function=objective, space=SPACE, **options):
+    return minimize(function, space, n_trials, method=method, journal=path, **options)
+
+
+def lines(path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def numbered(trials) -> list:
+    return [(t.params, t.value, t.reason, t.state) for t in trials]
+
+
+def uncalled(params):
+    raise AssertionError("evaluated")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.jsonl"
+
+
+# -- what is in it -----------------------------------------------------------------------------------------
+
+
+def test_every_event_is_a_line_of_json_with_a_checksum(path):
+    result = run(path)
+    events = [json.loads(line) for line in lines(path)]
+    assert [e["event"] for e in events[:3]] == ["run", "ask", events[2]["event"]]
+    assert len(events) == 1 + 2 * 12
+    assert {e["event"] for e in events} == {"run", "ask", "tell", "fail"}
+    assert events[0]["format"] == 1
+    assert Space.from_dict(events[0]["space"]) == SPACE
+    asked = [e["params"] for e in events if e["event"] == "ask"]
+    assert asked == [t.params for t in result.history]
+    for line, event in zip(lines(path), events, strict=True):
+        crc = event.pop("crc")
+        assert unseal(line) == event
+        assert seal(event) == line
+        assert crc in line.decode()
+
+
+def test_every_event_is_on_the_disk_before_the_run_goes_on(path, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(path.read_bytes()) or fsync(handle))
+
+    def look(params):
+        assert synced[-1] == path.read_bytes()
+        assert unseal(lines(path)[-1])["params"] == params
+        return params["x"]
+
+    def told(trial, history):
+        assert synced[-1] == path.read_bytes()
+        assert unseal(lines(path)[-1])["value"] == trial.value
+
+    run(path, function=look, callbacks=told)
+
+
+def test_vectors_variances_reasons_and_seconds_come_back(path):
+    space = Space(w=Vector(3), s=Choice(2, 2.5, None, True, "ä"))
+
+    def noisy(params):
+        if params["s"] is None:
+            raise ValueError("ä\n\udcff\x00")
+        return float(params["w"].sum()), 0.25
+
+    first = run(path, 10, function=noisy, space=space, seed=3)
+    second = run(path, 10, function=uncalled, space=space, seed=3)
+    assert list(first.history) == list(second.history)
+    assert [t.seconds for t in first.history] == [t.seconds for t in second.history]
+    assert {t.variance for t in second.history.complete} == {0.25}
+    assert any(t.state is TrialState.FAILED for t in second.history)
+    assert second.noisy
+
+
+def test_values_come_back_to_the_last_bit(path):
+    values = iter([0.1 + 0.2, 5e-324, -1.7976931348623157e308, 1 / 3, -0.0])
+    first = run(path, 5, function=lambda p: next(values))
+    second = run(path, 5, function=uncalled)
+    assert [np.float64(t.value).tobytes() for t in first.history] == [
+        np.float64(t.value).tobytes() for t in second.history
+    ]
+
+
+# -- resuming ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interrupted_at", [1, 4, 11, 13])
+def test_a_resumed_run_has_the_trials_of_one_that_was_never_interrupted(path, interrupted_at):
+    whole = minimize(objective, SPACE, 14, method="gp", seed=5)
+    calls = []
+
+    def interrupting(params):
+        calls.append(params)
+        if len(calls) == interrupted_at:
+            raise SystemError
+        return objective(params)
+
+    # An interrupt in the very first trial leaves no result, and the journal all the same.
+    def hard(params):
+        try:
+            return interrupting(params)
+        except SystemError:
+            raise KeyboardInterrupt from None
+
+    try:
+        run(path, 14, "gp", hard, seed=5)
+    except KeyboardInterrupt:
+        assert interrupted_at == 1
+    resumed = run(path, 14, "gp", hard, seed=5)
+    assert list(resumed.history) == list(whole.history)
+    assert len(calls) == 15, "the trial that was running is evaluated again, and no other"
+
+
+def test_a_run_that_is_killed_anywhere_is_resumed_to_the_same_trials(path, tmp_path):
+    whole = run(path, 13, "gp", seed=5)
+    data = path.read_bytes()
+    for cut in np.linspace(0, len(data) - 1, 9).astype(int):
+        piece = tmp_path / f"cut at {cut}"
+        piece.write_bytes(data[:cut])
+        assert list(run(piece, 13, "gp", seed=5).history) == list(whole.history)
+
+
+def test_a_finished_journal_evaluates_nothing(path):
+    first = run(path)
+    before = path.read_bytes()
+    second = run(path, function=uncalled)
+    assert list(first.history) == list(second.history)
+    assert second.best == first.best
+    assert second.stopped == "all 12 trials are done"
+    assert path.read_bytes() == before
+
+
+def test_more_trials_can_be_wanted_later(path):
+    first = run(path, 8)
+    second = run(path, 12)
+    assert list(second.history)[:8] == list(first.history)
+    assert len(second.history) == 12
+    assert list(second.history) == list(minimize(objective, SPACE, 12, method="random").history)
+
+
+def test_fewer_trials_can_be_wanted_later(path):
+    run(path, 8)
+    assert len(run(path, 5, function=uncalled).history) == 8
+
+
+def test_seed_and_method_may_change_and_the_journal_says_so(path):
+    run(path, 4)
+    run(path, 6, "sobol", seed=7)
+    settings = [event for line in lines(path) if (event := unseal(line))["event"] == "run"]
+    assert [(s["method"]["name"], s["seed"], s["budget"]) for s in settings] == [
+        ("random", 0, 4),
+        ("sobol", 7, 6),
+    ]
+
+
+def test_trials_that_were_running_are_evaluated_first_and_with_the_same_parameters(path):
+    with Journal(path, SPACE, SETTINGS) as journal:
+        asked = Optimizer(SPACE, method="random").ask(5)
+        for trial in asked:
+            journal.ask(trial)
+        journal.finish(asked[3].completed(1.5, 0))
+    calls = []
+    result = run(path, 7, function=lambda p: calls.append(p) or 1.0)
+    assert calls[:4] == [asked[i].params for i in (0, 1, 2, 4)]
+    assert len(calls) == 6
+    assert result.history[3].value == 1.5
+
+
+def test_a_parallel_run_can_be_resumed(path):
+    calls = []
+
+    def slow(params):
+        calls.append(params)
+        if len(calls) == 9:
+            raise KeyboardInterrupt
+        time.sleep(0.002)
+        return params["x"]
+
+    first = run(path, 20, function=slow, workers=3)
+    assert first.stopped == "interrupted"
+    second = run(path, 20, function=slow, workers=3)
+    assert len(second.history.complete) == 20
+    known = {t.number: t.value for t in first.history.complete}
+    assert known.items() <= {t.number: t.value for t in second.history}.items()
+
+
+def test_a_failed_trial_is_not_evaluated_again(path):
+    first = run(path)
+    failed = [t.number for t in first.history if t.state is TrialState.FAILED]
+    assert failed
+    second = run(path, function=uncalled)
+    assert [t.number for t in second.history if t.state is TrialState.FAILED] == failed
+    assert {second.history[n].reason for n in failed} == {"ValueError: five"}
+
+
+def test_a_method_without_a_name_is_refused_with_a_journal(path):
+    class Own(Random):
+        pass
+
+    with pytest.raises(MethodError, match=r"not in hidim\.METHODS"):
+        run(path, method=Own())
+    assert not path.exists()
+
+
+# -- damage ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["run", "ask", "tell", "fail"])
+def test_a_last_line_that_is_torn_anywhere_is_dropped_and_reported(path, tmp_path, kind, monkeypatch):
+    run(path)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # hundreds of them take seconds
+    whole = lines(path)
+    last = max(i for i, line in enumerate(whole) if unseal(line)["event"] == kind)
+    before, line = whole[:last], whole[last]
+    cut_path, settings = tmp_path / "cut.jsonl", Optimizer(SPACE, method="random", budget=12).settings()
+    expected = None
+    for cut in range(len(line)):
+        cut_path.write_bytes(b"".join(before) + line[:cut])
+        with Journal(cut_path, SPACE, settings) as journal:
+            trials = numbered(journal.trials)
+            assert journal.damage == (
+                [f"the last line was torn by a crash and is dropped ({cut} bytes)"] if cut else []
+            )
+        expected = trials if expected is None else expected
+        assert trials == expected
+        assert cut_path.read_bytes().startswith(b"".join(before))
+        assert all(unseal(kept) for kept in lines(cut_path))
+    assert len(expected) == sum(unseal(kept)["event"] == "ask" for kept in before)
+
+
+def test_a_run_over_a_torn_line_is_reported_and_goes_on(path, caplog):
+    whole = run(path)
+    path.write_bytes(path.read_bytes()[:-7])
+    assert numbered(run(path).history) == numbered(whole.history)
+    assert "the last line was torn by a crash and is dropped" in caplog.text
+    assert str(path) in caplog.text
+    caplog.clear()
+    run(path)
+    assert caplog.text == ""
+
+
+def damaged(path, line: int, offset: int = 20) -> None:
+    whole = lines(path)
+    body = bytearray(whole[line])
+    body[offset] ^= 0x15
+    whole[line] = bytes(body)
+    path.write_bytes(b"".join(whole))
+
+
+def test_a_damaged_tell_is_reported_and_its_trial_evaluated_again(path, caplog):
+    first = run(path)
+    damaged(path, 6)  # the header, three pairs of ask and tell: the tell of trial 2
+    calls = []
+    second = run(path, function=lambda p: calls.append(p) or objective(p))
+    assert calls == [first.history[2].params]
+    assert numbered(first.history) == numbered(second.history)
+    assert "line 7 is damaged and is passed over" in caplog.text
+
+
+def test_a_damaged_ask_is_reported_and_its_trial_replaced_by_another(path, caplog):
+    first = run(path)
+    damaged(path, 5)
+    calls = []
+    second = run(path, function=lambda p: calls.append(p) or objective(p))
+    assert len(calls) == 1
+    assert len(second.history) == 12
+    kept = [t.params for t in first.history if t.number != 2]
+    assert [t.params for t in second.history][:11] == kept
+    assert "line 6 is damaged and is passed over" in caplog.text
+    assert "line 7 tells of trial 2, whose ask is lost: it is passed over" in caplog.text
+    third = run(path, function=uncalled)
+    assert numbered(third.history) == numbered(second.history)
+
+
+def test_a_damaged_header_is_reported_and_written_anew(path, caplog):
+    first = run(path)
+    damaged(path, 0)
+    second = run(path, function=uncalled)
+    assert list(first.history) == list(second.history)
+    assert "line 1 is damaged and is passed over" in caplog.text
+    assert unseal(lines(path)[-1])["event"] == "run"
+
+
+def test_a_value_told_twice_counts_once_and_is_reported(path, caplog):
+    first = run(path)
+    whole = lines(path)
+    tell = next(line for line in whole if unseal(line)["event"] == "tell")
+    again = seal(unseal(tell) | {"value": -99.0})
+    path.write_bytes(b"".join([*whole, tell, again]))
+    second = run(path, function=uncalled)
+    assert list(first.history) == list(second.history)
+    assert f"line 26 tells of trial {unseal(tell)['id']} again: it is passed over" in caplog.text
+    assert "line 27 tells" in caplog.text
+
+
+def test_model_based_runs_go_on_over_lost_trials(path):
+    run(path, 24, "gp", seed=5)
+    whole = lines(path)
+    for line in (2, 3, 9, 20, 31, 40, 43):
+        damaged(path, line)
+    result = run(path, 28, "gp", seed=5)
+    assert len(result.history.finished) == 28
+    assert len(lines(path)) > len(whole)
+
+
+def test_what_a_method_remembers_by_number_is_forgotten_where_numbers_have_moved(path):
+    with Journal(path, SPACE, SETTINGS) as journal:
+        for trial in Optimizer(SPACE, method="random").ask(6):
+            meta = {"way": "probe", "probe": 4} if trial.number == 5 else {"way": "random"}
+            journal.ask(replace(trial, meta=meta))
+            journal.finish(trial.completed(1.0 + trial.number, trial.number))
+    for line in (3, 5):  # the asks of trials 1 and 2
+        damaged(path, line)
+    with Journal(path, SPACE, SETTINGS) as journal:
+        assert [t.meta for t in journal.trials] == [{"way": "random"}, {}, {}, {}]
+    assert len(run(path, 8, "gp").history) == 8
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    path = tmp_path_factory.mktemp("written") / "run.jsonl"
+    return path, numbered(run(path, 6).history), path.read_bytes()
+
+
+@given(data=st.data())
+def test_no_damaged_byte_is_ever_believed(written, data):
+    path, truth, sound = written
+    place = data.draw(st.integers(0, len(sound) - 1))
+    body = bytearray(sound)
+    body[place] = data.draw(st.integers(0, 255).filter(lambda b: b != sound[place]))
+    path.write_bytes(bytes(body))
+    with Journal(path, SPACE, SETTINGS) as journal:
+        assert journal.damage
+        for found in numbered(journal.trials):
+            assert found in truth or found[3] is TrialState.RUNNING
+
+
+@given(data=st.data())
+def test_arbitrary_damage_is_refused_or_reported_and_nothing_else(written, data):
+    path, truth, sound = written
+    start = data.draw(st.integers(0, len(sound)))
+    stop = data.draw(st.integers(start, len(sound)))
+    body = sound[:start] + data.draw(st.binary(max_size=40)) + sound[stop:]
+    path.write_bytes(body)
+    try:
+        journal = Journal(path, SPACE, SETTINGS)
+    except HistoryError:
+        assert path.read_bytes() == body
+    else:
+        journal.close()
+        for found in numbered(journal.trials):
+            assert found in truth or found[3] is TrialState.RUNNING
+
+
+# -- what is refused ---------------------------------------------------------------------------------------
+
+
+FOREIGN = {
+    "text": b"dear diary\n",
+    "text without a line": b"dear diary",
+    "json": b'{"format": 1, "trials": []}\n',
+    "another journal": b'{"event": "start", "id": 3}\n',
+    "binary": bytes(range(256)) * 9,
+    "newlines": b"\n\n\n",
+    "a header without a checksum": b'{"event": "run", "format": 1}\n',
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_foreign_file_is_refused_and_left_as_it_is(path, case):
+    path.write_bytes(FOREIGN[case])
+    with pytest.raises(HistoryError, match=r"run\.jsonl is not a journal of hidim.*: give another path"):
+        run(path, function=uncalled)
+    assert path.read_bytes() == FOREIGN[case]
+
+
+def test_an_empty_file_becomes_a_journal(path):
+    path.touch()
+    assert len(run(path).history) == 12
+    assert unseal(lines(path)[0])["event"] == "run"
+
+
+OTHER_SPACES = {
+    "another bound": (
+        dict(SPACE) | {"x": Float(0, 2)},
+        r"it has x = Float\(low=0.0, high=1.0.*, this run has x = Float\(low=0.0, high=2.0",
+    ),
+    "a further parameter": (dict(SPACE) | {"y": Float(0, 1)}, r"it has no y, this run has y = Float"),
+    "another option": (
+        dict(SPACE) | {"model": Choice("none", "svm")},
+        r"it has model = Choice\(.*C.*this run has model = Choice\(",
+    ),
+    "a parameter of an option": (
+        dict(SPACE) | {"model": Choice("none", svm=Space(C=Float(0.1, 9, log=True)))},
+        r"it has model=svm/C = Float\(low=0.1, high=10.0, log=True",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_SPACES)
+def test_a_journal_of_another_space_is_refused_and_the_difference_named(path, case):
+    mapping, difference = OTHER_SPACES[case]
+    run(path)
+    before = path.read_bytes()
+    with pytest.raises(HistoryError, match=rf"the journal of another space \(.*{difference}.*give another"):
+        run(path, space=Space(mapping), function=uncalled)
+    assert path.read_bytes() == before
+
+
+def test_another_order_of_the_parameters_is_another_space(path):
+    run(path)
+    with pytest.raises(HistoryError, match=r"another space .its parameters are in another order"):
+        run(path, space=Space({name: SPACE[name] for name in reversed(list(SPACE))}), function=uncalled)
+
+
+def test_a_journal_of_the_other_direction_is_refused(path):
+    run(path)
+    with pytest.raises(HistoryError, match="the journal of a run in the other direction: give another path"):
+        run(path, maximize=True, function=uncalled)
+
+
+@pytest.mark.parametrize("found", [2, 99, "1", None])
+def test_a_newer_format_is_refused(path, found):
+    run(path)
+    whole = lines(path)
+    header = unseal(whole[0]) | {"format": found, "hidim": "9.8.7"}
+    path.write_bytes(b"".join([seal(header), *whole[1:]]))
+    with pytest.raises(
+        HistoryError, match=rf"by hidim 9\.8\.7 in format {found}.*reads up to 1: upgrade hidim"
+    ):
+        run(path, function=uncalled)
+
+
+def test_without_a_header_trials_that_do_not_fit_are_refused(path):
+    run(path)
+    damaged(path, 0)
+    with pytest.raises(HistoryError, match="trial 0 of the journal does not fit the space"):
+        run(path, space=Space(x=Float(0, 1)), function=uncalled)
+
+
+# -- disks -------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_folder_is_said(path):
+    with pytest.raises(HistoryError, match="cannot be opened: No such file or directory"):
+        run(path.parent / "missing" / "run.jsonl", function=uncalled)
+
+
+def test_a_folder_is_no_journal(tmp_path):
+    with pytest.raises(HistoryError, match="cannot be opened: Is a directory"):
+        run(tmp_path, function=uncalled)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everything")
+def test_a_file_that_must_not_be_written_is_said(path):
+    path.touch(mode=0o444)
+    with pytest.raises(HistoryError, match="cannot be opened: Permission denied"):
+        run(path, function=uncalled)
+
+
+def test_a_full_disk_is_said_and_the_run_can_be_resumed(path, monkeypatch):
+    fsync, calls = os.fsync, []
+
+    def full(handle):
+        calls.append(handle)
+        if len(calls) == 9:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal_module.os, "fsync", full)
+        with pytest.raises(HistoryError, match=r"cannot be written: No space left.*can be resumed") as raised:
+            run(path)
+    assert isinstance(raised.value.__cause__, OSError)
+    assert numbered(run(path).history) == numbered(minimize(objective, SPACE, 12, method="random").history)
+
+
+FULL = """
+import resource, sys
+from hidim import Float, Space, minimize
+from hidim.errors import HistoryError
+resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))
+try:
+    minimize(lambda p: p["x"], Space(x=Float(0, 1)), 50, method="random", journal=sys.argv[1])
+except HistoryError as error:
+    print(error)
+"""
+
+
+def test_a_line_for_which_the_disk_has_half_the_space_is_dropped_on_resuming(path, caplog):
+    out = subprocess.run(
+        [sys.executable, "-c", FULL, path], capture_output=True, text=True, check=True
+    ).stdout
+    assert "cannot be written: File too large" in out
+    assert path.stat().st_size == 900
+    space = Space(x=Float(0, 1))
+    result = run(path, 50, function=lambda p: p["x"], space=space)
+    assert "torn by a crash and is dropped" in caplog.text
+    assert list(result.history) == list(minimize(lambda p: p["x"], space, 50, method="random").history)
+
+
+def test_short_writes_are_continued(path):
+    class Short:
+        """A file that takes seven bytes at a time."""
+
+        def __init__(self, file):
+            self.file = file
+
+        def write(self, data):
+            return self.file.write(data[:7])
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+    with Journal(path, SPACE, SETTINGS) as journal:
+        journal._file = Short(journal._file)
+        for trial in Optimizer(SPACE, method="random").ask(3):
+            journal.ask(trial)
+    with Journal(path, SPACE, SETTINGS) as journal:
+        assert len(journal.trials) == 3
+        assert journal.damage == []
+
+
+def test_long_journals_are_read_in_no_time(path):
+    space = Space(x=Float(0, 1))
+    optimizer = Optimizer(space, method="random")
+    header = {"event": "run", "format": 1, "hidim": "0", "space": space.to_dict(), **optimizer.settings()}
+    rows = [seal(header)]
+    for i in range(8000):
+        rows.append(seal({"event": "ask", "id": i, "params": {"x": i / 8000}, "meta": {}}))
+        rows.append(seal({"event": "tell", "id": i, "value": 1.0 * i, "variance": None, "seconds": 0.1}))
+    path.write_bytes(b"".join(rows))
+    start = time.process_time()
+    with Journal(path, space, optimizer.settings()) as journal:
+        assert len(journal.trials) == 8000
+    assert time.process_time() - start < 3
+
+
+def test_nothing_is_logged_about_a_sound_journal(path, caplog):
+    caplog.set_level(logging.WARNING)
+    run(path, 3, function=lambda p: 1.0)
+    run(path, 5, function=lambda p: 1.0)
+    assert caplog.records == []
