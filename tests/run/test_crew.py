@@ -384,6 +384,22 @@ def test_what_a_function_made_is_shut_down_whatever_its_shutdown_takes():
     assert made[0].closed
 
 
+def test_an_executor_that_cannot_be_shut_down_does_not_cost_the_result(caplog):
+    class Stuck(Cluster):
+        def shutdown(self, wait=True):
+            raise OSError("the scheduler is gone")
+
+    made = []
+
+    def make():
+        made.append(Stuck(gone_after=3))
+        return made[-1]
+
+    assert len(run(lambda p: p["x"], executor=make, workers=2).history.complete) == 8
+    assert len(made) == 3
+    assert "could not be shut down: OSError: the scheduler is gone" in caplog.text
+
+
 def test_values_that_are_there_are_told_before_a_broken_executor_ends_the_run():
     """The second of two trials that end together breaks the pool; the value of the first is not lost."""
 

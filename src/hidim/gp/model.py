@@ -21,11 +21,14 @@ from hidim.gp.parameter import Parameter, bounds, log_prior, starts, total
 from hidim.gp.priors import Normal
 
 
-def noise_parameter() -> Parameter:
-    """log σ² of standardised outcomes: small unless the data say otherwise."""
-    return Parameter(
-        "log_noise", 1, math.log(1e-4), math.log(1e-8), math.log(2.0), Normal(math.log(1e-4), 3.0)
-    )
+def noise_parameter(*, noisy: bool = False) -> Parameter:
+    """log σ² of standardised outcomes: small unless the data say otherwise, or are known to be `noisy`.
+
+    Few noisy data can also be explained by a short length-scale, and more closely.
+    """
+    usual, spread = (0.01, 2.0) if noisy else (1e-4, 3.0)
+    prior = Normal(math.log(usual), spread)
+    return Parameter("log_noise", 1, math.log(usual), math.log(1e-8), math.log(2.0), prior)
 
 
 @dataclass(frozen=True)

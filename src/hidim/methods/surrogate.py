@@ -24,7 +24,7 @@ from hidim.errors import MethodError
 from hidim.gp.fit import fit
 from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
-from hidim.gp.model import Model
+from hidim.gp.model import Model, noise_parameter
 from hidim.gp.outcome import GENTLE, OUTCOMES, Outcome, evidence
 from hidim.gp.posterior import Posterior, factorise
 from hidim.gp.slice import sample
@@ -89,7 +89,7 @@ class Surrogate:
 
         at_least(self, draws=1, growth=0.0)
 
-    def model(self, space: Space) -> Model:
+    def model(self, space: Space, *, noisy: bool = False) -> Model:
         """Matérn-5/2 on numeric columns times a Hamming kernel on labels, with an amplitude."""
         kind, levels = space.columns.kind, space.columns.levels
         numeric, labels = (
@@ -106,7 +106,7 @@ class Surrogate:
         if not factors:
             factors.append(Constant())  # nothing varies
         kernel = factors[0] if len(factors) == 1 else factors[0] * factors[1]
-        return Model(Scaled(kernel))
+        return Model(Scaled(kernel), noise_parameter(noisy=noisy))
 
     def _scale(self, dim: int) -> Map:
         if self.lengthscales in ("mixed", "hierarchical"):
@@ -118,11 +118,11 @@ class Surrogate:
     ) -> tuple[list[Posterior], Fitted]:
         """Posteriors on transformed losses, to be averaged, and the hyperparameters in force."""
         seen = seen._replace(x=blanked(task.space, seen.x))
-        model = self._model_once(task)
+        noisy = is_noisy(task, history)
+        model = self._model_once(task, noisy=noisy)
         last = _last_fit(history, model)
         if last is None or self._is_due(last, seen.y):
-            candidates = GENTLE if is_noisy(task, history) else OUTCOMES
-            last = self._refit(model, seen, last, len(history), candidates, rng)
+            last = self._refit(model, seen, last, len(history), noisy, rng)
         rows = list(range(len(last.thetas)))
         if self.inference == "map" and len(rows) > 1:
             rows = [int(rng.integers(len(rows)))]
@@ -130,17 +130,17 @@ class Surrogate:
 
     def means(self, task: Task, history: History, seen: Observations) -> Array | None:
         """Mean transformed losses (n,) of the complete trials by the last fit; None if there was none."""
-        model = self._model_once(task)
+        model = self._model_once(task, noisy=is_noisy(task, history))
         last = _last_fit(history, model)
         if last is None or last.n > len(seen.y):
             return None
         return self._posterior(task, model, last, 0, seen._replace(x=blanked(task.space, seen.x))).smoothed
 
-    def _model_once(self, task: Task) -> Model:
+    def _model_once(self, task: Task, *, noisy: bool) -> Model:
         owner, model = task.memo.get("model", (None, None))
-        if model is None or owner != self:
-            model = self.model(task.space)
-            task.memo["model"] = (self, model)
+        if model is None or owner != (self, noisy):
+            model = self.model(task.space, noisy=noisy)
+            task.memo["model"] = ((self, noisy), model)
         kept: Model = model
         return kept
 
@@ -158,10 +158,11 @@ class Surrogate:
         seen: Observations,
         last: Fitted | None,
         number: int,
-        candidates: Mapping[str, Outcome],
+        noisy: bool,
         rng: np.random.Generator,
     ) -> Fitted:
         x, y, n = seen.x, seen.y, len(seen.y)
+        candidates = GENTLE if noisy else OUTCOMES
         warm = model.start if last is None else last.thetas[0]
         cold = last is None or n >= 1.5 * last.cold
         starts = [warm] if last is None or not cold else [warm, model.start]
@@ -187,7 +188,10 @@ class Surrogate:
         if self.inference == "slice":
             thetas = sample(model, x, losses, fitted.theta, rng, count=self.draws, burn_in=3, thinning=2)
         elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
-            start = np.where(tied, 0.0, model.start if last is None else last.thetas[-1])
+            start = model.start if last is None else last.thetas[-1]
+            if noisy:
+                start = fitted.theta  # a twin that once took everything for noise would never leave that
+            start = np.where(tied, 0.0, start)
             few = int(np.clip(6_000 / n, 4, 12))
             twin = fit(model, x, losses, [start], max_evaluations=few, held=tied, variances=noise)
             thetas = np.stack([fitted.theta, twin.theta])

@@ -90,9 +90,8 @@ class Crew:
     @property
     def free(self) -> int:
         """How many trials can be started at once; workers that hang in a trial given up are not free."""
-        if self._suspects:
-            return 1 - len(self._running)
-        return self.workers - len(self._running) - len(self._hanging())
+        able = self.workers - len(self._hanging())
+        return (min(able, 1) if self._suspects else able) - len(self._running)
 
     @property
     def busy(self) -> int:
@@ -237,7 +236,7 @@ class Crew:
         if self._make is None:
             return
         if not self._starting and all(future.done() for future in [*self._running, *self._given_up]):
-            self._executor.shutdown()  # an idle pool must be waited for, or its threads outlive it
+            self._shut_down(wait=True)  # an idle pool must be waited for, or its threads outlive it
         else:
             self._abandon()
 
@@ -245,11 +244,17 @@ class Crew:
         """Leave an executor whose workers may hang; processes are killed, or the exit would wait for them."""
         processes: dict[int, Any] = getattr(self._executor, "_processes", None) or {}
         workers = list(processes.values())
-        self._executor.shutdown(wait=False)
+        self._shut_down(wait=False)
         for worker in workers:
             with suppress(ValueError, ProcessLookupError):  # it is gone already
                 worker.kill()
         self._given_up.clear()
+
+    def _shut_down(self, *, wait: bool) -> None:
+        try:
+            self._executor.shutdown(wait=wait)
+        except Exception as error:  # no reason to lose a result
+            logger.warning("the executor could not be shut down: %s", in_words(error))
 
     def __enter__(self) -> Crew:
         return self
