@@ -94,12 +94,12 @@ class GaussianProcess(Method):
     def _model_based(
         self, task: Task, history: History, seen: Observations, rng: np.random.Generator
     ) -> Suggestion:
-        posteriors, fitted = self.surrogate.posteriors(task, history, seen, rng)
+        noisy = is_noisy(task, history)
+        posteriors, fitted = self.surrogate.posteriors(task, history, seen, noisy, rng)
         meta: dict[str, Any] = {"fit": fitted.meta()} if fitted.number == len(history) else {}
-        if is_probe_due(task, history, math.exp(fitted.thetas[0, -1])):
+        if not noisy and is_probe_due(task, history, math.exp(fitted.thetas[0, -1])):
             point, twin = probe(task, history, seen, rng)
             return unseen(task, seen, point[None], rng, meta | {"way": "probe", "probe": twin})
-        noisy = is_noisy(task, history)
         bold = bool(rng.random() < self.bold)
         margin = self.margin if bold else 0.0
         objective, learnt = self._objective(task, history, seen, posteriors, margin, noisy, rng)

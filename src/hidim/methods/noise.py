@@ -64,7 +64,7 @@ def _key(params: Params) -> tuple[object, ...]:
 
 
 def is_probe_due(task: Task, history: History, noise_share: float) -> bool:
-    """Whether a probe should find out what the model's noise is."""
+    """Whether a probe should find out what the model's noise is, if nothing shows it yet."""
     if (
         task.noisy is not None
         or noise_share < SUSPICIOUS
@@ -73,7 +73,7 @@ def is_probe_due(task: Task, history: History, noise_share: float) -> bool:
         return False
     probes = [trial.number for trial in history if "probe" in trial.meta]
     due = EARLIEST if not probes else 4 * probes[-1]
-    return len(history.complete) >= due and not is_noisy(task, history)
+    return len(history.complete) >= due
 
 
 def probe(task: Task, history: History, seen: Observations, rng: np.random.Generator) -> tuple[Array, int]:

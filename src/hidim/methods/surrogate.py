@@ -114,11 +114,10 @@ class Surrogate:
         return Scale(dim, ard=self.lengthscales == "ard")
 
     def posteriors(
-        self, task: Task, history: History, seen: Observations, rng: np.random.Generator
+        self, task: Task, history: History, seen: Observations, noisy: bool, rng: np.random.Generator
     ) -> tuple[list[Posterior], Fitted]:
         """Posteriors on transformed losses, to be averaged, and the hyperparameters in force."""
         seen = seen._replace(x=blanked(task.space, seen.x))
-        noisy = is_noisy(task, history)
         model = self._model_once(task, noisy=noisy)
         last = _last_fit(history, model)
         if last is None or self._is_due(last, seen.y):
