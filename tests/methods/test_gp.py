@@ -81,7 +81,7 @@ def test_other_acquisitions_find_the_bottom_of_a_bowl(acquisition, inference):
 def test_a_model_that_fails_is_replaced_by_the_design_and_says_so(caplog):
     @dataclass(frozen=True)
     class Broken(Surrogate):
-        def posteriors(self, task, history, seen, rng):
+        def posteriors(self, task, history, seen, noisy, rng):
             raise NumericalError("no factor")
 
     with caplog.at_level(logging.WARNING, logger="hidim"):
@@ -134,3 +134,13 @@ def test_a_way_that_brings_improvements_is_chosen_more_often_and_no_way_is_given
 @pytest.mark.parametrize("name", ["gp", "auto"])
 def test_the_default_is_the_gaussian_process(name):
     assert make_method(name) == GaussianProcess()
+
+
+def test_running_trials_are_not_nearly_the_same():
+    optimizer = Optimizer(Space(x=Vector(6, 0, 1)), seed=0)
+    for _ in range(60):  # until the search has settled
+        trial = optimizer.ask()
+        optimizer.tell(trial, float(((trial.params["x"] - 0.3) ** 2).sum()))
+    batch = np.array([trial.params["x"] for trial in optimizer.ask(16)])
+    distances = np.abs(batch[:, None] - batch[None]).max(axis=2)
+    assert distances[np.triu_indices(16, k=1)].min() >= 1e-3

@@ -16,19 +16,23 @@ ENUMERABLE = 100_000
 #: Points closer than this in every coordinate are one point and its re-encoded copy.
 TOLERANCE = 1e-10
 
+#: Points closer than this to a running one, in every coordinate, would mostly tell the same once more.
+NEARLY = 1e-3
+
 
 class Seen:
-    """The points (n, D) that were evaluated or are being evaluated; inactive columns are NaN."""
+    """The points (n, D) that were evaluated, and those (r, D) that are being; inactive columns are NaN."""
 
-    def __init__(self, points: Array) -> None:
-        self._points = np.nan_to_num(points, nan=-1.0)
+    def __init__(self, points: Array, running: Array) -> None:
+        self._points = np.nan_to_num(np.vstack([points, running]), nan=-1.0)
+        self._tolerance = np.repeat([TOLERANCE, NEARLY], [len(points), len(running)])[:, None]
 
     def first_new(self, points: Array) -> Array | None:
         """The first row of `points` (k, D) that has not been seen."""
         point: Array
         for point in points:
             distance = np.abs(self._points - np.nan_to_num(point, nan=-1.0))
-            if not np.any(np.all(distance < TOLERANCE, axis=1)):
+            if not np.any(np.all(distance < self._tolerance, axis=1)):
                 return point
         return None
 

@@ -69,7 +69,7 @@ def unseen(
     With `repeat`, complete trials may be repeated, as makes sense if their values are noisy.
     """
     space = task.space
-    known = Seen(np.vstack([*([] if repeat else [seen.x]), seen.failed, seen.running]))
+    known = Seen(seen.failed if repeat else np.vstack([seen.x, seen.failed]), seen.running)
     snapped = space.snap(points)
     point = known.first_new(snapped)
     if point is None:
