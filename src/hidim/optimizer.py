@@ -97,6 +97,11 @@ class Optimizer:
         return is_noisy(self._task, self.history)
 
     @property
+    def is_best_by_mean(self) -> bool:
+        """Whether `best` is the model's choice."""
+        return self.noisy and self._means(self.history) is not None
+
+    @property
     def best(self) -> Trial:
         """The complete trial with the best value; the first of equals.
 
@@ -139,9 +144,14 @@ class Optimizer:
     @single_threaded
     def _ask(self) -> Trial:
         suggestion = self.method.suggest(self._task, self.history, self._task.rng(len(self._trials)))
-        trial = self._enter(suggestion.params, suggestion.meta)
-        # A copy: an objective may take its params apart, and the history must not notice.
-        return replace(trial, params=copy.deepcopy(trial.params), meta=dict(trial.meta))
+        return _copied(self._enter(suggestion.params, suggestion.meta))
+
+    def enter(self, params: Mapping[str, Any]) -> Trial:
+        """A trial of your own choice, to be evaluated and told like one that was asked for.
+
+        Settings that are known to be good are a good start.
+        """
+        return _copied(self._enter(params, {"way": "given"}))
 
     def _enter(self, params: Mapping[str, Any], meta: dict[str, Any]) -> Trial:
         trial = Trial(self.space.validate(params), len(self._trials), meta=meta)
@@ -241,6 +251,7 @@ class Optimizer:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the next suggestion depends on, as plain JSON data."""
+        serial.check_method(self.method)
         return {
             "format": serial.FORMAT,
             "space": self.space.to_dict(),
@@ -292,6 +303,11 @@ class Optimizer:
 
     def __repr__(self) -> str:
         return f"Optimizer(method={self.method.name!r}, seed={self._task.seed}, {self.history})"
+
+
+def _copied(trial: Trial) -> Trial:
+    """A copy: an objective may take its params apart, and the history must not notice."""
+    return replace(trial, params=copy.deepcopy(trial.params), meta=dict(trial.meta))
 
 
 def is_whole(value: Any) -> bool:

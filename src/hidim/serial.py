@@ -87,14 +87,27 @@ def check_trials(trials: list[Trial]) -> None:
 
 
 def write_method(method: Method) -> dict[str, Any]:
-    """The method's name and its settings; settings that are dataclasses become dicts."""
+    """The method's name and its settings, of which those that are dataclasses become dicts.
+
+    A method that is not in `METHODS` is only named.
+    """
+    if not _is_known(method):
+        return {"name": type(method).__name__, "settings": {}}
+    return {"name": method.name, "settings": dataclasses.asdict(method)}  # type: ignore[call-overload]
+
+
+def _is_known(method: Method) -> bool:
     known = method.name in METHODS and type(METHODS[method.name]()) is type(method)
-    if not known or not dataclasses.is_dataclass(method):
+    return known and dataclasses.is_dataclass(method)
+
+
+def check_method(method: Method) -> None:
+    """Refuse a method that could not be made again from what is written."""
+    if not _is_known(method):
         raise MethodError(
             f"{type(method).__name__} is not in hidim.METHODS, so a saved history could not be loaded again; "
             "keep its trials yourself, and enter them by add(params, value)"
         )
-    return {"name": method.name, "settings": dataclasses.asdict(method)}
 
 
 def read_method(data: Mapping[str, Any]) -> Method:

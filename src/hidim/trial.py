@@ -124,7 +124,8 @@ class History(Sequence[Trial]):
         """A DataFrame with a row for every trial and a column for every parameter; needs pandas.
 
         Inactive parameters are missing values. A vector has a column for every coordinate, named `w[0]`,
-        `w[1]`, …; one of more than a thousand coordinates stays an array in a single column.
+        `w[1]`, …; one of more than a thousand coordinates stays an array in a single column. A parameter that
+        is called like a column of every trial, as `value`, becomes `params.value`.
         """
         pandas = require("pandas", extra="pandas")
         rows = []
@@ -132,7 +133,9 @@ class History(Sequence[Trial]):
             known = {
                 f.name: getattr(trial, f.name) for f in fields(trial) if f.name not in ("params", "meta")
             }
-            rows.append(known | {"state": str(trial.state)} | dict(_flat(trial.params)))
+            known["state"] = str(trial.state)
+            params = _flat(trial.params)
+            rows.append(known | {f"params.{name}" if name in known else name: v for name, v in params})
         return pandas.DataFrame(rows).set_index("number") if rows else pandas.DataFrame()
 
 

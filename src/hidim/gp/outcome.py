@@ -43,6 +43,11 @@ class Outcome(ABC):
         slopes: Array = np.ptp(standardised(t)) / (high - low) * scale * np.exp(logs)
         return slopes
 
+    def variances(self, y: Array, given: Array) -> Array:
+        """Variances (n,) of the standardised t, to first order, for those given of y; capped."""
+        deviations: Array = np.minimum(np.sqrt(given) * np.minimum(self.slopes(y), 1e100), 1e6)
+        return deviations * deviations
+
 
 def standardised(t: Array) -> Array:
     t = scaled(t)

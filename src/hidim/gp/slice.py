@@ -89,12 +89,16 @@ def sample(
     count: int,
     burn_in: int = 10,
     thinning: int = 1,
+    variances: Array | None = None,
 ) -> Array:
-    """`count` draws (count, size) from the posterior of θ, after `burn_in` sweeps from `start`."""
+    """`count` draws (count, size) from the posterior of θ, after `burn_in` sweeps from `start`.
+
+    `variances` (n,) are those with which the observations came.
+    """
 
     def log_density(theta: Array) -> float:
         try:
-            value = -model.negative_log_posterior(theta, x, y)[0]
+            value = -model.negative_log_posterior(theta, x, y, variances)[0]
         except NumericalError:
             return -math.inf
         return value if math.isfinite(value) else -math.inf

@@ -77,7 +77,7 @@ def even(seen: Observations, most: int) -> Observations:
 
 def _transformed(space: Space, seen: Observations, outcome: str) -> tuple[Array, Array, Array | None]:
     transform = OUTCOMES[outcome]
-    variances = None if seen.variances is None else seen.variances * transform.slopes(seen.y) ** 2
+    variances = None if seen.variances is None else transform.variances(seen.y, seen.variances)
     return blanked(space, seen.x), transform(seen.y), variances
 
 

@@ -98,8 +98,10 @@ class GaussianProcess(Method):
         posteriors, fitted = self.surrogate.posteriors(task, history, seen, noisy, rng)
         meta: dict[str, Any] = {"fit": fitted.meta()} if fitted.number == len(history) else {}
         if not noisy and is_probe_due(task, history, math.exp(fitted.thetas[0, -1])):
-            point, twin = probe(task, history, seen, rng)
-            return unseen(task, seen, point[None], rng, meta | {"way": "probe", "probe": twin})
+            found = probe(task, history, seen, rng)
+            if found is not None:
+                point, twin = found
+                return unseen(task, seen, point[None], rng, meta | {"way": "probe", "probe": twin})
         bold = bool(rng.random() < self.bold)
         margin = self.margin if bold else 0.0
         objective, learnt = self._objective(task, history, seen, posteriors, margin, noisy, rng)
@@ -138,7 +140,11 @@ class GaussianProcess(Method):
         return feasibility.weighted(objective, positive=kind == "ei"), feasibility.meta
 
     def means(self, task: Task, history: History) -> Array | None:
-        return self.surrogate.means(task, history, observe(task, history))
+        try:
+            return self.surrogate.means(task, history, observe(task, history))
+        except NumericalError as error:
+            logger.warning("the best trial is that with the best value, because the model failed: %s", error)
+            return None
 
 
 def _at_worst(posterior: Posterior, failed: Array) -> Posterior:

@@ -50,7 +50,7 @@ def _twins(history: History, complete: list[Trial]) -> list[tuple[float, float]]
     first: dict[tuple[object, ...], float] = {}
     for trial in complete:
         value = float(trial.value or 0.0)
-        if "probe" in trial.meta:
+        if "probe" in trial.meta and "instead" not in trial.meta:
             twin = history[trial.meta["probe"]]
             if twin.value is not None:
                 pairs.append((value, twin.value))
@@ -76,11 +76,18 @@ def is_probe_due(task: Task, history: History, noise_share: float) -> bool:
     return len(history.complete) >= due
 
 
-def probe(task: Task, history: History, seen: Observations, rng: np.random.Generator) -> tuple[Array, int]:
-    """A point (D,) next to the best one, and the number of the trial that stands there."""
+def probe(
+    task: Task, history: History, seen: Observations, rng: np.random.Generator
+) -> tuple[Array, int] | None:
+    """A point (D,) next to the best one, and the number of the trial that stands there.
+
+    None if nothing continuous is active in it.
+    """
     place = int(np.argmin(seen.y))
     twin, point = history.complete[place], seen.x[place].copy()
-    moved = task.space.columns.kind == Kind.CONTINUOUS
+    moved = (task.space.columns.kind == Kind.CONTINUOUS) & ~np.isnan(point)
+    if not np.any(moved):
+        return None
     towards = np.where(point[moved] < 0.5, STEP, -STEP)
     point[moved] += towards * rng.uniform(0.5, 1.0, size=int(moved.sum()))
     return point, twin.number

@@ -120,7 +120,8 @@ class Surrogate:
         seen = seen._replace(x=blanked(task.space, seen.x))
         model = self._model_once(task, noisy=noisy)
         last = _last_fit(history, model)
-        if last is None or self._is_due(last, seen.y):
+        ungentle = noisy and last is not None and last.outcome not in GENTLE and self.outcome == "auto"
+        if last is None or ungentle or self._is_due(last, seen.y):
             last = self._refit(model, seen, last, len(history), noisy, rng)
         rows = list(range(len(last.thetas)))
         if self.inference == "map" and len(rows) > 1:
@@ -185,7 +186,8 @@ class Surrogate:
         losses = OUTCOMES[name](y)
         thetas = fitted.theta[None]
         if self.inference == "slice":
-            thetas = sample(model, x, losses, fitted.theta, rng, count=self.draws, burn_in=3, thinning=2)
+            draws = {"count": self.draws, "burn_in": 3, "thinning": 2}
+            thetas = sample(model, x, losses, fitted.theta, rng, **draws, variances=noise)
         elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
             start = model.start if last is None else last.thetas[-1]
             if noisy:
@@ -243,7 +245,7 @@ def _variances(outcome: str, seen: Observations) -> Array | None:
     """Given variances (n,) on the scale of transformed losses, to first order."""
     if seen.variances is None:
         return None
-    return seen.variances * OUTCOMES[outcome].slopes(seen.y) ** 2
+    return OUTCOMES[outcome].variances(seen.y, seen.variances)
 
 
 def _part(variances: Array | None, part: slice) -> Array | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from hidim._types import Params
 from hidim.optimizer import Optimizer
 from hidim.run.crew import Crew, CrewLost
 from hidim.run.evaluate import Report, in_words
@@ -46,10 +47,17 @@ class Driver:
     """
 
     def __init__(
-        self, optimizer: Optimizer, crew: Crew, limits: Limits, journal: Journal | None, progress: Progress
+        self,
+        optimizer: Optimizer,
+        crew: Crew,
+        limits: Limits,
+        journal: Journal | None,
+        progress: Progress,
+        given: Iterable[Params] = (),
     ) -> None:
         self._optimizer, self._crew, self._limits = optimizer, crew, limits
         self._journal, self._progress = journal, progress
+        self._given = deque(given)
         self._unfinished = deque(optimizer.history.running)  # those of a run that died
         self._asked = len(optimizer.history)
         self._ahead: Trial | None = None
@@ -102,7 +110,11 @@ class Driver:
                 self._ahead = self._ask()
             for trial, report in self._crew.collect():
                 try:
-                    if self._ahead is not None and self._crew.free > 0 and not self._crew.again:
+                    if (
+                        self._ahead is not None
+                        and self._crew.free > 0
+                        and not (self._crew.again or self._is_over())
+                    ):
                         self._start(self._ahead)
                 finally:  # what came back must not be lost with a broken executor
                     self._tell(trial, report)
@@ -143,7 +155,7 @@ class Driver:
 
     def _ask(self) -> Trial:
         start = time.perf_counter()
-        trial = self._optimizer.ask()
+        trial = self._optimizer.enter(self._given.popleft()) if self._given else self._optimizer.ask()
         seconds = time.perf_counter() - start
         self._asks, self._ask_seconds = self._asks + 1, self._ask_seconds + seconds
         self.own_seconds += seconds

@@ -121,8 +121,9 @@ def _alarm(timeout: float | None) -> Iterator[None]:
 def takes_keywords(objective: Objective, space: Space) -> bool:
     """Whether `objective` wants the parameters of `space` as keyword arguments rather than as one dict.
 
-    A function with a single argument gets the dict, whatever that argument is called. One with several whose
-    names are the space's gets keywords; give those of conditional parameters a default.
+    Keywords go to a function that has an argument for every parameter, by its name; give those of conditional
+    parameters a default. Any other function with a single argument, or a single one without default, gets the
+    dict.
 
     Example:
         >>> from hidim import Float, Space
@@ -143,7 +144,7 @@ def takes_keywords(objective: Objective, space: Space) -> bool:
     required = [a for a in arguments if a.default is a.empty and a.kind not in starred]
     names = {vertex.name for vertex in space.vertices}
     if len(arguments) == 1 and by_position:
-        return False
+        return names == {arguments[0].name} == by_name
     if {a.name for a in required} <= names and (open_ended or names <= by_name):
         _check_conditional(required, space)
         return True

@@ -105,7 +105,7 @@ class Journal:
         for damage in contents.damage:
             logger.warning("%s: %s", self.path, damage)
         self.damage = contents.damage
-        self.trials, self._ids = _renumbered(contents.trials)
+        self.trials, self._ids = renumbered(contents.trials)
         self._next_id = 1 + max(contents.trials, default=-1)
         self._file.truncate(contents.size)
         if contents.run is None or any(contents.run.get(key) != value for key, value in _plain(run).items()):
@@ -195,6 +195,14 @@ def read(path: Path, data: bytes, space: Space) -> Contents:
     return contents
 
 
+def described(path: Path, data: bytes) -> Event:
+    """The last event of a journal, whose bytes are `data`, that describes its run."""
+    runs = [event for _, event in _events(data, Contents()) if event["event"] == "run"]
+    if not runs:
+        raise HistoryError(f"{path} does not say of which run it is: it is no journal of hidim, or damaged")
+    return runs[-1]
+
+
 def _events(data: bytes, contents: Contents) -> Iterator[tuple[int, Event]]:
     for number, line in enumerate(data.splitlines(), start=1):
         event = unseal(line)
@@ -232,7 +240,7 @@ def _asked(event: Event, space: Space) -> Trial:
         raise HistoryError(f"trial {event['id']} of the journal does not fit the space: {error}") from error
 
 
-def _renumbered(trials: Mapping[int, Trial]) -> tuple[list[Trial], dict[int, int]]:
+def renumbered(trials: Mapping[int, Trial]) -> tuple[list[Trial], dict[int, int]]:
     """Trials with numbers 0, 1, 2, …, and the id of each number.
 
     What a method remembers of a trial may name earlier ones. Where numbers have moved, it must forget.

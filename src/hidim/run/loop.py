@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from hidim._types import Params
 from hidim.errors import HidimError, MethodError
 from hidim.methods import Method
 from hidim.optimizer import Optimizer, is_whole
-from hidim.result import Result
 from hidim.run.crew import Crew
 from hidim.run.driver import Callback, Driver, Limits, Stop
 from hidim.run.evaluate import Call, Objective, takes_keywords
 from hidim.run.executors import Inline, Threads
 from hidim.run.journal import Journal
 from hidim.run.progress import make_progress
+from hidim.run.result import Result, result_of
 from hidim.space import Space
-from hidim.trial import History
-
-logger = logging.getLogger("hidim")
+from hidim.trial import History, same_params
 
 
 def minimize(
@@ -41,6 +39,7 @@ def minimize(
     time_budget: float | None = None,
     stop: Stop | None = None,
     callbacks: Callback | Iterable[Callback] = (),
+    start_with: Iterable[Mapping[str, Any]] = (),
     journal: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Result:
@@ -69,6 +68,7 @@ def minimize(
         stop: called with the history after every trial, and when a run is resumed; no further trial is
             started once it is true.
         callbacks: called after every trial with that trial and the history.
+        start_with: configurations to be evaluated first, such as the settings in use today.
         journal: a file that keeps every trial from the moment it is known. If it exists, the run is resumed:
             finished trials are not evaluated again, those that were running are.
         progress: True shows a bar, False is silent; None shows a bar on a terminal and logs elsewhere.
@@ -89,15 +89,17 @@ def minimize(
     if workers is not None:
         workers = _positive("workers", workers, whole=True)
     optimizer = Optimizer(space, method=method, seed=seed, budget=n_trials, maximize=maximize, noisy=noisy)
+    first = [space.validate(params) for params in start_with]
     call = Call(objective, takes_keywords(objective, space), limits.timeout)
     with _crew(call, executor, workers) as crew, _journal(journal, optimizer) as kept:
         if kept is not None:
             optimizer.restore(kept.trials)
-        driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials))
+        given = [params for params in first if not _is_known(params, optimizer.history)]
+        driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials), given)
         stopped = driver.run()
     if not optimizer.history.complete:
         raise HidimError(_nothing(optimizer.history, limits.n_trials, stopped))
-    return _result(optimizer, stopped, driver.own_seconds)
+    return result_of(optimizer, stopped, driver.own_seconds)
 
 
 def _crew(call: Call, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Crew:
@@ -114,16 +116,8 @@ def _journal(
     return nullcontext() if path is None else Journal(path, optimizer.space, optimizer.settings())
 
 
-def _result(optimizer: Optimizer, stopped: str, own_seconds: float) -> Result:
-    return Result(
-        best=optimizer.best,
-        history=optimizer.history,
-        space=optimizer.space,
-        maximize=optimizer.maximize,
-        noisy=optimizer.noisy,
-        stopped=stopped,
-        own_seconds=own_seconds,
-    )
+def _is_known(params: Params, history: History) -> bool:
+    return any(same_params(params, trial.params) for trial in history)
 
 
 def _nothing(history: History, n_trials: int, stopped: str) -> str:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hidim import serial
+from hidim.errors import HidimError
+from hidim.optimizer import Optimizer
+from hidim.run.journal import Event, described, read, renumbered
 from hidim.space import Space
 from hidim.trial import History, Trial
 
@@ -18,12 +24,13 @@ class Result:
     """The best trial, all trials, and views of both.
 
     Args:
-        best: the trial with the best value; of a noisy objective that with the best mean by the model, whose
-            `value` is still what was observed there.
+        best: the trial with the best value; if `by_model`, that with the best mean by the method's model, and
+            `best.value` is still what was observed there.
         history: all trials in the order of asking.
         space: what could vary.
         maximize: whether large values are good.
-        noisy: whether the objective is noisy, so that `best` is the model's choice.
+        noisy: whether the objective is noisy.
+        by_model: whether `best` is the model's choice, as it is for noisy objectives once there is a model.
         stopped: why the run ended.
         own_seconds: how long hidim took for itself.
     """
@@ -33,11 +40,12 @@ class Result:
     space: Space
     maximize: bool = False
     noisy: bool = False
+    by_model: bool = False
     stopped: str = ""
     own_seconds: float = 0.0
 
     def __repr__(self) -> str:
-        how = ", the best mean of noisy values" if self.noisy else ""
+        how = ", the best mean of noisy values" if self.by_model else ""
         return f"Result(best={self.best.value!r}{how} at {self.best.params!r}, {self.history!r})"
 
     @property
@@ -45,8 +53,23 @@ class Result:
         """How long the objective took, over all workers."""
         return sum(trial.seconds or 0.0 for trial in self.history)
 
+    @classmethod
+    def from_journal(cls, path: str | os.PathLike[str]) -> Result:
+        """What a run has found so far, by its journal, whether it is still running or not."""
+        data = Path(path).read_bytes()
+        run = described(Path(path), data)
+        space = Space.from_dict(run["space"])
+        trials, _ = renumbered(read(Path(path), data, space).trials)
+        optimizer = Optimizer(space, **_settings(run))
+        optimizer.restore(trials)
+        return result_of(optimizer, "as the journal says")
+
     def insight(self) -> Insight:
         """A model of the objective, fitted to all trials, to be asked about its parameters."""
+        return self._insight
+
+    @cached_property
+    def _insight(self) -> Insight:
         from hidim.insight import Insight
 
         return Insight(self.space, self.history, maximize=self.maximize, best=self.best)
@@ -67,3 +90,26 @@ class Result:
         from hidim import plot
 
         return plot.overview(self.space, self.history, maximize=self.maximize, best=self.best, path=path)
+
+
+def result_of(optimizer: Optimizer, stopped: str, own_seconds: float = 0.0) -> Result:
+    """What the trials of an optimizer amount to."""
+    return Result(
+        best=optimizer.best,
+        history=optimizer.history,
+        space=optimizer.space,
+        maximize=optimizer.maximize,
+        noisy=optimizer.noisy,
+        by_model=optimizer.is_best_by_mean,
+        stopped=stopped,
+        own_seconds=own_seconds,
+    )
+
+
+def _settings(run: Event) -> dict[str, Any]:
+    """Arguments of the optimizer that wrote a journal; a method of somebody's own is left to the default."""
+    settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
+    try:
+        return settings | {"method": serial.read_method(run["method"])}
+    except HidimError:
+        return settings
