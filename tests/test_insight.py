@@ -272,3 +272,11 @@ def test_explain_speaks_of_the_trial_that_is_called_the_best():
     text = Insight(TREE, history, best=chosen).explain()
     assert f"trial {chosen.number} of 30" in text
     assert "the smallest single value is" in text
+
+
+def test_values_that_differ_by_rounding_alone_are_equal():
+    trials = [Trial({"x": i / 20}, i).completed(0.3 if i % 2 else 0.1 + 0.2, rank=i) for i in range(15)]
+    insight = Insight(Space(x=Float(0, 1)), History(trials))
+    assert "nothing tells one parameter from another" in insight.explain()
+    with pytest.raises(HidimError, match="nothing tells"):
+        insight.importance()

@@ -97,3 +97,9 @@ def test_trials_are_equal_however_long_they_took():
     left = Trial({"x": 1.0}, 0).completed(3.0, rank=0, seconds=0.5)
     assert left == Trial({"x": 1.0}, 0).completed(3.0, rank=0, seconds=0.7)
     assert left != Trial({"x": 1.0}, 0).completed(3.0, rank=0, variance=0.1)
+
+
+def test_parameters_called_like_columns_do_not_hide_them():
+    table = History([Trial({"value": 0.5, "number": 3}, 0).completed(7.0, rank=0)]).to_pandas()
+    assert table.loc[0, "value"] == 7.0
+    assert table.loc[0, ["params.value", "params.number"]].tolist() == [0.5, 3]

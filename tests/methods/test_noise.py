@@ -111,3 +111,14 @@ def test_a_variance_that_is_none_is_refused_and_the_trial_stays_open(variance):
         optimizer.tell(trial, 1.0, variance=variance)
     optimizer.tell(trial, 1.0)
     assert optimizer.best.value == 1.0
+
+
+def test_a_deterministic_objective_is_not_called_noisy_where_no_probe_is_possible():
+    space = Space(n=Int(0, 40), m=Int(0, 40), kind=Choice("plain", fancy=Space(x=Float(0, 1))))
+
+    def rugged(params):
+        return float((params["n"] * 7919 + params["m"] * 104729) % 31) + 40.0 * ("x" in params)
+
+    optimizer = run(rugged, 45, space)
+    assert not optimizer.noisy
+    assert not any("probe" in trial.meta for trial in optimizer.history)

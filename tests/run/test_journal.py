@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidim import Choice, Float, Int, Optimizer, Space, TrialState, Vector, minimize
-from hidim.errors import HistoryError, MethodError
+from hidim import Choice, Float, Int, Optimizer, Result, Space, TrialState, Vector, minimize
+from hidim.errors import HistoryError
 from hidim.methods import Random
 from hidim.run import journal as journal_module
 from hidim.run.journal import Journal, seal, unseal
@@ -228,13 +228,29 @@ def test_a_failed_trial_is_not_evaluated_again(path):
     assert {second.history[n].reason for n in failed} == {"ValueError: five"}
 
 
-def test_a_method_without_a_name_is_refused_with_a_journal(path):
+def test_a_method_of_ones_own_can_keep_a_journal(path):
     class Own(Random):
         pass
 
-    with pytest.raises(MethodError, match=r"not in hidim\.METHODS"):
-        run(path, method=Own())
-    assert not path.exists()
+    first = run(path, 6, method=Own())
+    assert numbered(run(path, 12, method=Own()).history[:6]) == numbered(first.history)
+    assert Result.from_journal(path).best.value == min(t.value for t in run(path, 12).history.complete)
+
+
+def test_a_run_can_be_looked_at_while_it_is_going(path):
+    seen = []
+    run(
+        path, callbacks=lambda trial, history: seen.append(Result.from_journal(path)) if trial.value else None
+    )
+    assert [len(result.history.finished) for result in seen][-1] == 12
+    assert seen[-1].best.value == min(t.value for t in seen[-1].history.complete)
+    assert seen[-1].space == SPACE
+
+
+def test_a_result_is_not_read_from_another_kind_of_file(path):
+    path.write_text("x,y\n1,2\n")
+    with pytest.raises(HistoryError, match="no journal of hidim"):
+        Result.from_journal(path)
 
 
 # -- damage ------------------------------------------------------------------------------------------------

@@ -276,3 +276,60 @@ def test_the_seconds_of_the_objective_are_summed_over_workers():
     )
     assert result.objective_seconds >= 8 * 0.05
     assert result.objective_seconds == pytest.approx(sum(t.seconds for t in result.history))
+
+
+def test_configurations_to_start_with_come_first_and_only_once(tmp_path):
+    given = [{"x": 0.25, "c": "b"}, {"x": 0.5, "c": "a"}]
+    for n_trials in (1, 6):
+        result = hidim.minimize(
+            lambda p: p["x"],
+            SPACE,
+            n_trials,
+            start_with=given,
+            journal=tmp_path / "run.jsonl",
+            method="random",
+        )
+    assert [t.params for t in result.history[:2]] == given
+    assert sum(t.params in given for t in result.history) == 2
+
+
+def test_a_configuration_to_start_with_must_fit_the_space():
+    with pytest.raises(HidimError, match="above its upper bound"):
+        hidim.minimize(lambda p: p["x"], SPACE, 3, start_with=[{"x": 2.0, "c": "a"}])
+
+
+def test_the_only_parameter_may_be_the_argument_itself():
+    result = hidim.minimize(lambda x: float((x**2).sum()), Space(x=Vector(2, -1, 1)), 4, method="random")
+    assert len(result.history.complete) == 4
+
+
+def test_no_trial_is_started_after_the_time_budget_not_even_one_made_ahead():
+    starts = []
+    begin = time.monotonic()
+
+    def objective(p):
+        starts.append(time.monotonic() - begin)
+        time.sleep(0.05)
+        return p["x"]
+
+    result = hidim.minimize(objective, SPACE, 1000, workers=2, time_budget=0.6, method="random")
+    assert "time budget" in result.stopped
+    assert max(starts) < 0.65
+
+
+def test_a_result_says_when_the_best_is_the_choice_of_the_model():
+    rng = np.random.default_rng(0)
+    for method, by_model in (("random", False), ("gp", True)):
+        result = hidim.minimize(
+            lambda p: p["x"] + 0.1 * rng.standard_normal(), SPACE, 14, method=method, noisy=True
+        )
+        assert result.noisy
+        assert result.by_model is by_model
+        assert ("best mean" in repr(result)) is by_model
+
+
+def test_an_unknown_variance_as_large_as_can_be_does_not_cost_the_result():
+    def objective(p):
+        return p["x"], 1e308 if p["x"] > 0.6 else 0.01
+
+    assert hidim.minimize(objective, SPACE, 14).best.value <= 0.6
