@@ -225,8 +225,9 @@ class Optimizer:
 
     def withdraw(self, trial: Trial) -> None:
         """Take back the trial that was asked for last, as if it had not been; it must not be told yet."""
-        if self._running(trial).number != len(self._trials) - 1:
-            raise TrialError(f"trial {trial.number} is not the last one asked for: fail it instead")
+        number = self._running(trial).number
+        if number != len(self._trials) - 1:
+            raise TrialError(f"trial {number} is not the last one asked for: fail it instead")
         self._trials.pop()
 
     def restore(self, trials: Sequence[Trial]) -> None:

@@ -26,7 +26,7 @@ EARLIEST = 20
 #: How far a probe is from its twin, in the unit cube.
 STEP = 1e-8
 
-#: Differences below this share of the values' standard deviation are no noise.
+#: Differences below this share of the values' interquartile range are no noise.
 JUMP = 1e-3
 
 
@@ -40,8 +40,12 @@ def is_noisy(task: Task, history: History) -> bool:
     pairs = _twins(history, complete)
     if not pairs:
         return False
-    spread = float(np.std([float(trial.value or 0.0) for trial in complete]))
-    return any(abs(left - right) > JUMP * spread for left, right in pairs)
+    values = np.array([float(trial.value or 0.0) for trial in complete])
+    # Quartiles, because one value out of all proportion must not hide the noise of the others; quartered,
+    # because the difference of two numbers may be too large for one.
+    low, high = np.quantile(values / 4.0, [0.25, 0.75])
+    spread = high - low if high > low else float(np.ptp(values / 4.0))
+    return any(abs(left / 4.0 - right / 4.0) > JUMP * spread for left, right in pairs)
 
 
 def _twins(history: History, complete: list[Trial]) -> list[tuple[float, float]]:
@@ -51,7 +55,8 @@ def _twins(history: History, complete: list[Trial]) -> list[tuple[float, float]]
     for trial in complete:
         value = float(trial.value or 0.0)
         if "probe" in trial.meta and "instead" not in trial.meta:
-            twin = history[trial.meta["probe"]]
+            place = trial.meta["probe"]
+            twin = history[place] if place < len(history) else trial
             if twin.value is not None:
                 pairs.append((value, twin.value))
         known = first.setdefault(_key(trial.params), value)

@@ -145,6 +145,8 @@ def takes_keywords(objective: Objective, space: Space) -> bool:
     names = {vertex.name for vertex in space.vertices}
     if len(arguments) == 1 and by_position:
         return names == {arguments[0].name} == by_name
+    if not by_name and by_position:  # a wrapper, (*args, **kwargs)
+        return False
     if {a.name for a in required} <= names and (open_ended or names <= by_name):
         _check_conditional(required, space)
         return True
