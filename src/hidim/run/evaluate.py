@@ -145,7 +145,7 @@ def takes_keywords(objective: Objective, space: Space) -> bool:
     names = {vertex.name for vertex in space.vertices}
     if len(arguments) == 1 and by_position:
         return names == {arguments[0].name} == by_name
-    if not by_name and by_position:  # a wrapper, (*args, **kwargs)
+    if not by_name and any(a.kind is a.VAR_POSITIONAL for a in arguments):  # a wrapper, (*args, **kwargs)
         return False
     if {a.name for a in required} <= names and (open_ended or names <= by_name):
         _check_conditional(required, space)
