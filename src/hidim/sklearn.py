@@ -53,6 +53,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         error_score: NaN makes a candidate that cannot be fitted a failed trial; a number is taken for its
             score; "raise" stops the search.
         refit: as in scikit-learn; with several metrics it must name the one that guides the search.
+        noisy: whether the same candidate may score differently, as an estimator without `random_state` does; None
+            finds out, at the price of a candidate.
         batch: candidates asked for at a time, more of them being less well chosen; by default as few as keep
             `n_jobs` workers busy, which is one without `n_jobs`.
 
@@ -75,6 +77,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         "n_iter": _POSITIVE,
         "objects": [Mapping, None],
         "random_state": ["random_state"],
+        "noisy": ["boolean", None],
         "batch": [*_POSITIVE, None],
     }
 
@@ -95,6 +98,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
         error_score: float | str = np.nan,
         return_train_score: bool = False,
+        noisy: bool | None = False,
         batch: int | None = None,
     ) -> None:
         super().__init__(
@@ -113,6 +117,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         self.method = method
         self.objects = objects
         self.random_state = random_state
+        self.noisy = noisy
         self.batch = batch
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
@@ -120,7 +125,9 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         n_iter = int(min(self.n_iter, space.size))
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         # Kept from the start: whoever interrupts `fit` still has the scores so far.
-        optimizer = self.optimizer_ = Optimizer(space, self.method, seed, budget=n_iter, maximize=True)
+        optimizer = self.optimizer_ = Optimizer(
+            space, self.method, seed, budget=n_iter, maximize=True, noisy=self.noisy
+        )
         if n_iter < self.n_iter:
             warnings.warn(
                 f"the space has {n_iter} configurations, fewer than n_iter={self.n_iter}: each is tried once",
