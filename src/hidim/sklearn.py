@@ -53,8 +53,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]
         error_score: NaN makes a candidate that cannot be fitted a failed trial; a number is taken for its
             score; "raise" stops the search.
         refit: as in scikit-learn; with several metrics it must name the one that guides the search.
-        noisy: whether the same candidate may score differently, as an estimator without `random_state` does; None
-            finds out, at the price of a candidate.
+        noisy: whether the same candidate may score differently, as with an estimator without `random_state`;
+            None finds out, at the price of a candidate.
         batch: candidates asked for at a time, more of them being less well chosen; by default as few as keep
             `n_jobs` workers busy, which is one without `n_jobs`.
 
