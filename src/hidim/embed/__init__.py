@@ -1,0 +1,14 @@
+"""From a low-dimensional box to a high-dimensional point, coordinate by coordinate."""
+
+from hidim.embed.base import Embedding
+from hidim.embed.gaussian import Gaussian
+from hidim.embed.hashing import CountSketch
+from hidim.embed.lazy import LazyVector
+
+#: One example of every embedding, for the contract suite.
+EMBEDDINGS: dict[str, Embedding] = {
+    "gaussian": Gaussian(high=50, low=4, seed=1),
+    "count-sketch": CountSketch(high=50, low=4, seed=1),
+}
+
+__all__ = ["EMBEDDINGS", "CountSketch", "Embedding", "Gaussian", "LazyVector"]

@@ -1,0 +1,51 @@
+"""What an embedding is: a matrix A (D, d), of which any rows can be had, and a box to search.
+
+A point y of the box [-r, r]^d stands for x = clip(A y) in [-1, 1]^D. No method may need the whole of A or x:
+coordinates are computed for the indices that are asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from hidim._types import Array, Indices
+from hidim.errors import MethodError
+
+
+@dataclass(frozen=True)
+class Embedding(ABC):
+    """A random linear map from d to D dimensions, fixed by its seed.
+
+    Args:
+        high: D, the dimension of the space.
+        low: d, the dimension of the search.
+        seed: of the matrix; the same seed gives the same rows, in whatever order they are asked for.
+    """
+
+    high: int
+    low: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.low <= self.high:
+            raise MethodError(
+                f"an embedding of {self.low} in {self.high} dimensions: low must be from 1 to high"
+            )
+        if self.seed < 0:
+            raise MethodError(f"the seed of an embedding must be at least 0, not {self.seed}")
+
+    @abstractmethod
+    def rows(self, indices: Indices) -> Array:
+        """Rows (m, d) of A, for indices (m,) from 0 to D − 1."""
+
+    @property
+    @abstractmethod
+    def radius(self) -> float:
+        """r: y is searched in [-r, r]^d."""
+
+    def lift(self, y: Array, indices: Indices) -> Array:
+        """Coordinates (n, m) of clip(A y), for points y (n, d)."""
+        return np.clip(y @ self.rows(indices).T, -1.0, 1.0)

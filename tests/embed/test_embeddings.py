@@ -1,0 +1,128 @@
+"""What every embedding keeps, and what is peculiar to each."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hidim.embed import EMBEDDINGS, CountSketch, Gaussian, LazyVector
+from hidim.embed.counter import normals, words
+from hidim.errors import MethodError
+
+everyone = pytest.mark.parametrize("embedding", EMBEDDINGS.values(), ids=EMBEDDINGS)
+
+
+@everyone
+def test_a_row_does_not_depend_on_which_others_are_asked_for(embedding):
+    whole = embedding.rows(np.arange(embedding.high))
+    assert whole.shape == (embedding.high, embedding.low)
+    order = np.random.default_rng(0).permutation(embedding.high)[:20]
+    assert np.array_equal(embedding.rows(order), whole[order])
+    assert embedding.rows(np.array([], dtype=np.int64)).shape == (0, embedding.low)
+
+
+@everyone
+def test_points_of_the_box_are_lifted_into_the_cube(embedding):
+    rng = np.random.default_rng(0)
+    y = embedding.radius * rng.uniform(-1, 1, size=(30, embedding.low))
+    x = embedding.lift(y, np.arange(embedding.high))
+    assert x.shape == (30, embedding.high)
+    assert np.abs(x).max() <= 1.0
+    inside = np.abs(y @ embedding.rows(np.arange(embedding.high)).T) <= 1.0
+    assert np.allclose(x[inside], (y @ embedding.rows(np.arange(embedding.high)).T)[inside])
+
+
+@everyone
+def test_another_seed_is_another_matrix(embedding):
+    other = type(embedding)(embedding.high, embedding.low, seed=embedding.seed + 1)
+    rows = np.arange(embedding.high)
+    assert not np.array_equal(embedding.rows(rows), other.rows(rows))
+
+
+@pytest.mark.parametrize("kind", [Gaussian, CountSketch])
+@pytest.mark.parametrize(("high", "low"), [(5, 6), (5, 0)])
+def test_a_search_space_larger_than_the_space_is_refused(kind, high, low):
+    with pytest.raises(MethodError, match="from 1 to high"):
+        kind(high, low)
+
+
+def test_gaussian_entries_are_standard_normal_and_independent():
+    rows = Gaussian(high=20_000, low=3, seed=4).rows(np.arange(20_000))
+    assert stats.kstest(rows.ravel(), "norm").pvalue > 1e-3
+    assert np.abs(np.corrcoef(rows, rowvar=False) - np.eye(3)).max() < 0.03
+    assert abs(np.corrcoef(rows[:-1, 0], rows[1:, 0])[0, 1]) < 0.03
+
+
+def test_bits_of_different_seeds_are_unrelated():
+    left, right = (words(seed, np.arange(10_000)) for seed in (0, 1))
+    agreeing = np.bitwise_count(~(left ^ right)).mean()
+    assert agreeing == pytest.approx(32, abs=0.2)
+
+
+def test_far_places_cost_no_more_than_near_ones():
+    assert np.isfinite(normals(0, np.array([10**15, 2**62]))).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "radius"),
+    [({}, 2.0), ({"box": "theorem", "failure": 0.5}, 8.0), ({"box": "log"}, 1.5 * math.log(4))],
+)
+def test_the_boxes_of_the_paper_and_of_its_authors(settings, radius):
+    assert Gaussian(high=100, low=4, **settings).radius == pytest.approx(radius)
+
+
+@pytest.mark.parametrize("settings", [{"box": "cube"}, {"failure": 0.0}, {"seed": -1}])
+def test_bad_settings_are_named(settings):
+    with pytest.raises(MethodError):
+        Gaussian(high=10, low=2, **settings)
+
+
+def test_a_count_sketch_has_one_sign_in_every_row_and_fills_its_bins_evenly():
+    rows = CountSketch(high=8000, low=8, seed=0).rows(np.arange(8000))
+    assert np.array_equal(np.abs(rows).sum(axis=1), np.ones(8000))
+    assert stats.chisquare(np.abs(rows).sum(axis=0)).pvalue > 1e-3
+    assert abs(rows.sum()) < 400
+
+
+def test_a_doubled_sketch_reaches_all_that_the_old_one_did():
+    sketch, rng = CountSketch(high=500, low=3, seed=2), np.random.default_rng(0)
+    y, places = rng.uniform(-1, 1, size=(10, 3)), np.arange(500)
+    before = sketch.lift(y, places)
+    for _ in range(3):
+        y, sketch = sketch.carry(y), sketch.doubled()
+        assert np.array_equal(sketch.lift(y, places), before)
+    assert np.all(np.abs(sketch.rows(places)).sum(axis=0) > 0)
+
+
+@everyone
+def test_a_lazy_vector_is_its_dense_self(embedding):
+    y = np.random.default_rng(0).uniform(-1, 1, size=embedding.low)
+    x = LazyVector(embedding, y, -3.0, 5.0)
+    dense = np.asarray(x)
+    assert dense.shape == (len(x),)
+    assert dense.min() >= -3.0
+    assert dense.max() <= 5.0
+    assert [x[0], x[-1]] == [dense[0], dense[-1]]
+    assert np.array_equal(x[[3, 1, 3]], dense[[3, 1, 3]])
+    assert np.array_equal(x.chunk(10, 20), dense[10:20])
+    assert np.array_equal(x[::7], dense[::7])
+    assert list(x) == dense.tolist()
+
+
+def test_a_lazy_vector_has_bounds():
+    x = LazyVector(Gaussian(high=10**9, low=2), np.zeros(2))
+    assert x[10**9 - 1] == 0.0
+    for index in (10**9, -(10**9) - 1):
+        with pytest.raises(IndexError, match="1000000000 coordinates"):
+            x[index]
+
+
+def test_dense_and_lazy_agree_in_a_million_dimensions():
+    embedding = Gaussian(high=10**6, low=4, seed=3)
+    y = np.random.default_rng(0).uniform(-2, 2, size=4)
+    x = LazyVector(embedding, y)
+    places = np.random.default_rng(1).integers(10**6, size=50)
+    assert np.array_equal(np.asarray(x)[places], x[places])
