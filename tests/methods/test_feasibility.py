@@ -110,7 +110,7 @@ def test_caution_grows_with_the_failures_among_the_last_suggestions():
     for _ in range(5):
         optimizer.fail(optimizer.ask(), "crashed")
         levels.append(caution(optimizer.history))
-    assert levels[:2] == [0.0, 0.0]
+    assert levels[0] == 0.0
     assert levels == sorted(levels)
     assert levels[-1] == 1.0
 

@@ -8,17 +8,19 @@ hyperparameters of its own, is regressed on these labels:
 Least squares on labels, and no probit likelihood: the posterior stays exact, and the fit is the one there
 is. The noise has a floor: without, it vanishes, and the process follows every label with short length-scales
 instead of seeing the half-space behind them. It may grow: failures that come by chance are then outvoted by
-their neighbours. Where they are not, the failed trial also counts as the worst loss so far, since a large
-improvement times a small probability would be tried again and again.
+their neighbours. Where they are not, the failed trial also counts as observed at a loss, since a large
+improvement times a small probability would be tried again and again: a little worse than the model's mean
+there, so that an optimum at the edge can still be found.
 
-If more than one of the last twenty suggestions failed, *caution* grows from 0 towards 1: the noise of the
-labels is counted in, which is better calibrated far from the data and blurs the edge near them, and the
-probability is taken to a power. Caution costs exploration, and is in vain where failures have no place: it
-is called for only if the process predicts labels that it has not seen better than their mean does.
+If any of the last twenty suggestions failed, *caution* grows from 0 towards 1: failed trials count as the
+worst loss so far; the noise of the labels is counted in, which is better calibrated far from the data and
+blurs the edge near them; and the probability is taken to a power. Caution costs exploration, and is in vain
+where failures have no place: it is called for only if the process predicts labels that it has not seen better
+than their mean does.
 
 The hyperparameters are remembered in the meta of the suggestion that fitted them:
 
-    meta["feasible"] = {"n": finished trials used, "theta": […]}
+    meta["feasible"] = {"n": finished trials used, "theta": […], "place": whether failures have one}
 """
 
 from __future__ import annotations
@@ -42,12 +44,14 @@ from hidim.trial import History, TrialState
 #: The smallest variance of the labels' noise.
 NOISE = 0.1
 
-#: How many of the last suggestions are looked at, how many failures among them are one too many, and how
-#: many call for all caution.
-LAST, ONE_TOO_MANY, TOO_MANY = 20, 1, 4
+#: How many of the last suggestions are looked at, and how many failures among them call for all caution.
+LAST, MANY = 20, 4
 
 #: The power to which the probability is taken with all caution.
 POWER = 20.0
+
+#: How much worse than expected a failed trial counts without caution, in standard deviations of the losses.
+WORSE = 0.3
 
 #: Refit when the number of finished trials has grown by this share.
 GROWTH = 0.15
@@ -62,6 +66,7 @@ class Feasibility(NamedTuple):
     """The process on labels, and what a suggestion has to remember if it was fitted anew."""
 
     posterior: Posterior
+    has_place: bool
     caution: float
     meta: dict[str, Any]
 
@@ -83,6 +88,16 @@ class Feasibility(NamedTuple):
             )
 
         return score
+
+    def discouraged(self, posterior: Posterior, failed: Array) -> Posterior:
+        """The posterior of losses with failed trials (f, p) that are no accidents counted as observed."""
+        failed = failed[self.hopeless]
+        if len(failed) == 0:
+            return posterior
+        worst = float(posterior.y.max())
+        if self.caution > 0.0 or not self.has_place:
+            return posterior.extended_at_once(failed, np.full(len(failed), worst))
+        return posterior.extended_at_once(failed, np.minimum(posterior.predict(failed).mean + WORSE, worst))
 
     @property
     def hopeless(self) -> Mask:
@@ -118,19 +133,15 @@ def learn_feasibility(model: Model, history: History, seen: Observations) -> Fea
     if last is not None and len(last["theta"]) != model.size:
         last = None  # of another model
     if last is not None and len(x) < last["n"] + max(1, math.floor(GROWTH * last["n"])):
-        return _careful(Posterior(model, np.array(last["theta"]), x, labels), history, {})
+        known = Posterior(model, np.array(last["theta"]), x, labels)
+        return Feasibility(known, last["place"], caution(history) * last["place"], {})
     start = model.start if last is None else np.array(last["theta"])
     calls = int(np.clip(15_000 / len(x), 5, 30))
     fitted = fit(model, x, labels, [start], max_evaluations=calls)
-    meta = {"feasible": {"n": len(x), "theta": fitted.theta.tolist()}}
-    return _careful(Posterior(model, fitted.theta, x, labels), history, meta)
-
-
-def _careful(posterior: Posterior, history: History, meta: dict[str, Any]) -> Feasibility:
-    called_for = caution(history)
-    if called_for > 0.0 and not has_place(posterior):
-        called_for = 0.0
-    return Feasibility(posterior, called_for, meta)
+    posterior = Posterior(model, fitted.theta, x, labels)
+    place = has_place(posterior)
+    meta = {"n": len(x), "theta": fitted.theta.tolist(), "place": place}
+    return Feasibility(posterior, place, caution(history) * place, {"feasible": meta})
 
 
 def has_place(posterior: Posterior) -> bool:
@@ -146,4 +157,4 @@ def caution(history: History) -> float:
     """How careful the next suggestion has to be, from 0 to 1, by the failures among the last ones."""
     last = [trial for trial in history.finished if "bold" in trial.meta][-LAST:]
     failures = sum(trial.state is TrialState.FAILED for trial in last)
-    return min(max((failures - ONE_TOO_MANY) / (TOO_MANY - ONE_TOO_MANY), 0.0), 1.0)
+    return min(failures / MANY, 1.0)

@@ -131,7 +131,7 @@ class GaussianProcess(Method):
         usable = seen._replace(x=posteriors[0].x, failed=failed)
         feasibility = learn_feasibility(posteriors[0].model, history, usable)
         if feasibility is not None:
-            posteriors = [_at_worst(p, failed[feasibility.hopeless]) for p in posteriors]
+            posteriors = [feasibility.discouraged(posterior, failed) for posterior in posteriors]
         believed = [posterior.believing(running) for posterior in posteriors]
         scores = [_acquisition(kind, p, margin, noisy, rng).on(p) for p in believed]
         objective = averaged(scores, logarithms=kind == "log-ei")
@@ -145,11 +145,6 @@ class GaussianProcess(Method):
         except NumericalError as error:
             logger.warning("the best trial is that with the best value, because the model failed: %s", error)
             return None
-
-
-def _at_worst(posterior: Posterior, failed: Array) -> Posterior:
-    """`posterior` with the worst loss so far at the points `failed`."""
-    return posterior.extended_at_once(failed, np.full(len(failed), posterior.y.max()))
 
 
 def _acquisition(
