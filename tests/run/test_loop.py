@@ -75,12 +75,12 @@ NO_VALUE = {
     "infinity": (lambda p: math.inf, "the value is inf"),
     "minus infinity": (lambda p: -math.inf, "the value is -inf"),
     "an integer beyond all floats": (lambda p: 10**400, "the value is inf"),
-    "nothing": (lambda p: None, "not None"),
-    "text": (lambda p: "0.5", "not '0.5'"),
-    "a truth value": (lambda p: True, "not True"),
-    "a list": (lambda p: [0.5], "not [0.5]"),
+    "nothing": (lambda p: None, "returned None: return a number"),
+    "text": (lambda p: "0.5", "returned '0.5'"),
+    "a truth value": (lambda p: True, "returned True"),
+    "a list": (lambda p: [0.5], "returned [0.5]"),
     "a ragged list": (lambda p: [[1], [1, 2]], "ValueError"),
-    "three things": (lambda p: (1.0, 2.0, 3.0), "not (1.0, 2.0, 3.0)"),
+    "three things": (lambda p: (1.0, 2.0, 3.0), "returned (1.0, 2.0, 3.0)"),
     "a negative variance": (lambda p: (1.0, -1.0), "a noise variance must be a number of at least 0"),
     "a variance of nan": (lambda p: (1.0, math.nan), "a noise variance must be"),
     "sys.exit": (exits, "SystemExit: 3"),
@@ -155,7 +155,7 @@ def test_a_value_may_come_with_the_variance_of_its_noise():
     result = hidim.minimize(lambda p: (p["x"], 0.01), SPACE, n_trials=13, seed=1)
     assert all(t.variance == 0.01 for t in result.history)
     assert result.noisy
-    assert "the best mean of noisy values" in repr(result)
+    assert "the best mean of noisy values by the model" in repr(result)
     assert result.best in list(result.history)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+import reprlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from hidim._types import Params
+from hidim.errors import TrialError
 from hidim.optimizer import Optimizer
 from hidim.run.crew import Crew, CrewLost
 from hidim.run.evaluate import Report, in_words
@@ -79,6 +82,7 @@ class Driver:
         try:
             self._show()
             if self._finished:
+                logger.info("resumed: %d of %d trials are done", self._finished, self._limits.n_trials)
                 self._heed_stop(self._optimizer.history)  # a resumed run may be over
             self._loop()
         except KeyboardInterrupt:
@@ -196,7 +200,9 @@ class Driver:
         if reason is None:
             try:
                 self._optimizer.tell(number, report.value, variance=report.variance, seconds=seconds)
-            except Exception as error:  # what was returned is no value
+            except TrialError as error:
+                reason = str(error) if report.variance is not None else _no_value(report.value)
+            except Exception as error:  # what was returned cannot even be looked at
                 reason = in_words(error)
         if reason is not None:
             self._optimizer.fail(number, reason, seconds=seconds)
@@ -208,8 +214,9 @@ class Driver:
             self._best = trial.value if self._best is None else better(self._best, trial.value)
 
     def _warn(self, trial: Trial, report: Report) -> None:
-        if trial.reason not in self._warned:
-            self._warned.add(str(trial.reason))
+        kind = re.sub(r"[\d.]+", "#", str(trial.reason))  # "diverged at x=0.31" and "… x=0.32" are one kind
+        if kind not in self._warned:
+            self._warned.add(kind)
             trace = "" if report.trace is None else f"\n{report.trace}"
             logger.warning("trial %d failed: %s%s", trial.number, trial.reason, trace)
 
@@ -259,3 +266,8 @@ class Driver:
             yield
         finally:
             self.own_seconds += time.perf_counter() - start
+
+
+def _no_value(returned: object) -> str:
+    what = reprlib.repr(returned)
+    return f"the objective returned {what}: return a number, or a number and its noise variance"

@@ -45,7 +45,7 @@ class Result:
     own_seconds: float = 0.0
 
     def __repr__(self) -> str:
-        how = ", the best mean of noisy values" if self.by_model else ""
+        how = " observed, the best mean of noisy values by the model," if self.by_model else ""
         return f"Result(best={self.best.value!r}{how} at {self.best.params!r}, {self.history!r})"
 
     @property
