@@ -15,7 +15,7 @@ import numpy as np
 from hidim._types import Array, Params
 from hidim.methods.base import Observations, Task
 from hidim.space.columns import Kind
-from hidim.trial import History, Trial
+from hidim.trial import History, Trial, same_params
 
 #: Share of the variance of all (transformed) losses that is suspicious if the model calls it noise.
 SUSPICIOUS = 0.01
@@ -51,7 +51,7 @@ def is_noisy(task: Task, history: History) -> bool:
 def _twins(history: History, complete: list[Trial]) -> list[tuple[float, float]]:
     """Values of configurations that are the same, or of a probe and its twin."""
     pairs = []
-    first: dict[tuple[object, ...], float] = {}
+    first: dict[tuple[object, ...], Trial] = {}
     for trial in complete:
         value = float(trial.value or 0.0)
         if "probe" in trial.meta and "instead" not in trial.meta:
@@ -59,13 +59,15 @@ def _twins(history: History, complete: list[Trial]) -> list[tuple[float, float]]
             twin = history[place] if place < len(history) else trial
             if twin.value is not None:
                 pairs.append((value, twin.value))
-        known = first.setdefault(_key(trial.params), value)
-        pairs.extend([(value, known)] if known != value else [])
+        known = first.setdefault(_signature(trial.params), trial)
+        if known.value not in (None, value) and same_params(known.params, trial.params):
+            pairs.append((value, float(known.value or 0.0)))
     return pairs
 
 
-def _key(params: Params) -> tuple[object, ...]:
-    return tuple((k, v.tobytes() if isinstance(v, np.ndarray) else v) for k, v in params.items())
+def _signature(params: Params) -> tuple[object, ...]:
+    """What equal configurations have in common; of long vectors a few coordinates tell them apart."""
+    return tuple((k, v[:8].tobytes() if isinstance(v, np.ndarray) else v) for k, v in params.items())
 
 
 def is_probe_due(task: Task, history: History, noise_share: float) -> bool:
