@@ -93,7 +93,8 @@ def write_method(method: Method) -> dict[str, Any]:
     """
     if not _is_known(method):
         return {"name": type(method).__name__, "settings": {}}
-    return {"name": method.name, "settings": dataclasses.asdict(method)}  # type: ignore[call-overload]
+    settings = dataclasses.asdict(method)  # type: ignore[call-overload]  # a dataclass, or not known
+    return {"name": method.name, "settings": settings}
 
 
 def _is_known(method: Method) -> bool:

@@ -37,7 +37,7 @@ Objects = Mapping[str, Mapping[Label, Any]]
 _POSITIVE = RandomizedSearchCV._parameter_constraints["n_iter"]
 
 
-class SearchCV(BaseSearchCV):  # type: ignore[misc]
+class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no types
     """Cross-validated search in which every candidate is chosen in the light of all scores before it.
 
     Args:

@@ -22,7 +22,7 @@ def _close_inherited() -> None:
     _locked.clear()
 
 
-if os.name == "nt":  # pragma: no cover
+if os.name == "nt":  # pragma: no cover (the tests run on POSIX systems)
     import msvcrt
 
     def lock(file: FileIO) -> bool:
@@ -30,7 +30,7 @@ if os.name == "nt":  # pragma: no cover
         # One byte far behind the end: a locked byte cannot be read by anybody else.
         file.seek(0x7FFFFFFE)
         try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows only
         except OSError:
             return False
         return True
