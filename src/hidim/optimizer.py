@@ -116,9 +116,9 @@ class Optimizer:
             )
         means = self._means(history) if self.noisy else None
         if means is not None:
-            return complete[int(np.argmin(means))]
+            return complete[int(np.argmin(means))].dense()
         sign = -1.0 if self._task.maximize else 1.0
-        return min(complete, key=lambda t: sign * float(t.value or 0.0))
+        return min(complete, key=lambda t: sign * float(t.value or 0.0)).dense()
 
     @single_threaded
     def _means(self, history: History) -> Array | None:
@@ -308,7 +308,8 @@ class Optimizer:
 
 def _copied(trial: Trial) -> Trial:
     """A copy: an objective may take its params apart, and the history must not notice."""
-    return replace(trial, params=copy.deepcopy(trial.params), meta=dict(trial.meta))
+    known = trial.dense()
+    return replace(known, params=copy.deepcopy(known.params), meta=dict(trial.meta))
 
 
 def is_whole(value: Any) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hidim._types import Params
+from hidim.embed import EMBEDDINGS, LazyVector
 from hidim.errors import HistoryError, MethodError, ParameterError
 from hidim.methods import METHODS, Method, make_method
 from hidim.space import Space
@@ -25,10 +27,39 @@ def check_format(data: Any) -> None:
         raise HistoryError(f"the history has format {found}, this hidim reads up to {FORMAT}: upgrade hidim")
 
 
+def write_params(params: Params) -> dict[str, Any]:
+    """Arrays become lists, and vectors from an embedding the low-dimensional points that they stand for."""
+    return {name: _written(value) for name, value in params.items()}
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, LazyVector):
+        kind = next(k for k, example in EMBEDDINGS.items() if type(example) is type(value.embedding))
+        place = {"low": value.low, "high": value.high, "start": value.start, "size": value.size}
+        return {"embedding": kind, **dataclasses.asdict(value.embedding), "y": value.y.tolist(), "part": place}
+    return value
+
+
+def read_params(data: Mapping[str, Any], space: Space) -> Params:
+    """What `write_params` wrote, checked against the space."""
+    return space.validate({name: _read(value) for name, value in data.items()})
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, Mapping) or "embedding" not in value:
+        return value
+    settings = dict(value)
+    kind, y, part = settings.pop("embedding"), settings.pop("y"), settings.pop("part")
+    if kind not in EMBEDDINGS:
+        raise HistoryError(f"a vector comes from the embedding {kind!r}, which this hidim does not know")
+    return LazyVector(type(EMBEDDINGS[kind])(**settings), np.array(y), **part)
+
+
 def write_trial(trial: Trial) -> dict[str, Any]:
-    params = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in trial.params.items()}
     return {
-        "params": params,
+        "params": write_params(trial.params),
         "number": trial.number,
         "value": trial.value,
         "state": str(trial.state),
@@ -46,7 +77,7 @@ def read_trial(data: Mapping[str, Any], space: Space) -> Trial:
     except ValueError as error:
         raise HistoryError(f"trial {data.get('number')} has an unknown state {data['state']!r}") from error
     try:
-        params = space.validate(data["params"])
+        params = read_params(data["params"], space)
     except ParameterError as error:
         raise HistoryError(f"the saved history is damaged: trial {data.get('number')}: {error}") from error
     return Trial(

@@ -12,6 +12,8 @@ import numpy as np
 
 from hidim._optional import require
 from hidim._types import Params
+from hidim.embed import LazyVector
+from hidim.embed.lazy import handed_out
 
 
 class TrialState(StrEnum):
@@ -58,6 +60,16 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.number)
 
+    def dense(self) -> Trial:
+        """The trial as objectives get it: vectors of up to a million coordinates are plain arrays.
+
+        A history keeps vectors of more than a thousand coordinates by what they were made from, if they come
+        from an embedding.
+        """
+        if not any(isinstance(value, LazyVector) for value in self.params.values()):
+            return self
+        return replace(self, params={name: handed_out(value) for name, value in self.params.items()})
+
     def completed(
         self, value: float, rank: int, *, variance: float | None = None, seconds: float | None = None
     ) -> Trial:
@@ -70,7 +82,13 @@ class Trial:
 
 def same_params(left: Params, right: Params) -> bool:
     """Equality of configurations that may hold arrays."""
-    return left.keys() == right.keys() and all(np.array_equal(left[k], right[k]) for k in left)
+    return left.keys() == right.keys() and all(_same(left[k], right[k]) for k in left)
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, LazyVector) or isinstance(right, LazyVector):
+        return bool(left == right)  # without writing both down
+    return np.array_equal(left, right)
 
 
 class History(Sequence[Trial]):

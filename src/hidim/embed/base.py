@@ -47,5 +47,12 @@ class Embedding(ABC):
         """r: y is searched in [-r, r]^d."""
 
     def lift(self, y: Array, indices: Indices) -> Array:
-        """Coordinates (n, m) of clip(A y), for points y (n, d)."""
-        return np.clip(y @ self.rows(indices).T, -1.0, 1.0)
+        """Coordinates (n, m) of clip(A y), for points y (n, d).
+
+        Dot products one by one: in a matrix product the last bit of a coordinate depends on its company.
+        """
+        return np.clip(np.vecdot(y[:, None], self.rows(indices)), -1.0, 1.0)
+
+    def unit(self, y: Array, indices: Indices) -> Array:
+        """The same coordinates (n, m) in the unit cube: (1 + clip(A y)) / 2."""
+        return 0.5 * (1.0 + self.lift(y, indices))

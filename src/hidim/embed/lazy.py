@@ -13,17 +13,26 @@ from hidim.embed.base import Embedding
 #: Coordinates that are computed at a time when all are wanted.
 CHUNK = 65_536
 
+#: Vectors of up to so many coordinates are kept as plain arrays.
+SHORT = 1_000
+
+#: Vectors of up to so many coordinates are handed to objectives as plain arrays.
+DENSE = 1_000_000
+
 
 class LazyVector:
-    """The point of [low, high]^D that stands for y.
+    """A point of [low, high]^m by the low-dimensional y that it stands for.
 
     `x[i]`, `x[[i, j]]`, `x[a:b]` and `x.chunk(a, b)` compute what is asked for; iteration goes by chunks
-    inside; `np.asarray(x)` writes all of it down.
+    inside; `np.asarray(x)` writes all of it down. numpy's functions refuse it, because for a billion
+    coordinates they could not end well.
 
     Args:
-        embedding: the map.
+        embedding: the map to all D columns of the unit cube.
         y: (d,).
-        low, high: the range of every coordinate; the embedding's own is [-1, 1].
+        low, high: the range of every coordinate.
+        start: the column of the first coordinate.
+        size: m; by default all columns from `start` on.
 
     Example:
         >>> from hidim.embed.gaussian import Gaussian
@@ -32,11 +41,27 @@ class LazyVector:
         (1000000000, True)
     """
 
-    def __init__(self, embedding: Embedding, y: Array, low: float = -1.0, high: float = 1.0) -> None:
-        self.embedding, self.y, self.low, self.high = embedding, y, low, high
+    __array_ufunc__ = None  # so that `array == x` is answered here
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        y: Array,
+        low: float = -1.0,
+        high: float = 1.0,
+        start: int = 0,
+        size: int | None = None,
+    ) -> None:
+        self.embedding, self.y = embedding, np.asarray(y, dtype=np.float64)
+        self.low, self.high = low, high
+        self.start, self.size = start, embedding.high - start if size is None else size
 
     def __len__(self) -> int:
-        return self.embedding.high
+        return self.size
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
 
     @overload
     def __getitem__(self, index: int | np.integer) -> float: ...
@@ -47,15 +72,22 @@ class LazyVector:
             return self._at(np.arange(*index.indices(len(self))))
         if isinstance(index, int | np.integer):
             return float(self._at(np.array([index]))[0])
-        return self._at(np.asarray(index, dtype=np.int64))
+        indices = np.asarray(index)
+        if indices.dtype == np.bool_:
+            if indices.shape != self.shape:
+                raise IndexError(f"a mask must have shape {self.shape}, not {indices.shape}")
+            indices = np.flatnonzero(indices)
+        return self._at(indices.astype(np.int64))
 
     def _at(self, indices: Indices) -> Array:
         """Coordinates (m,); negative indices count from the end."""
         if len(indices) and not -len(self) <= indices.min() <= indices.max() < len(self):
             raise IndexError(f"an index is out of range for a vector of {len(self)} coordinates")
-        unit = self.embedding.lift(self.y[None], np.where(indices < 0, indices + len(self), indices))[0]
-        coordinates: Array = self.low + 0.5 * (self.high - self.low) * (1.0 + unit)
-        return coordinates
+        places = self.start + np.where(indices < 0, indices + len(self), indices)
+        unit = self.embedding.unit(self.y[None], places)[0]
+        # As the linear scale of a space does it, to the last bit.
+        inside = np.clip(self.low + unit * (self.high - self.low), self.low, self.high)
+        return np.where(unit <= 0.0, self.low, np.where(unit >= 1.0, self.high, inside))
 
     def chunk(self, start: int, stop: int) -> Array:
         """Coordinates `start` to `stop` − 1."""
@@ -71,5 +103,21 @@ class LazyVector:
             dense[start : start + CHUNK] = self.chunk(start, start + CHUNK)
         return dense if dtype is None else dense.astype(dtype)
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LazyVector):
+            mine, its = ((x.embedding, x.low, x.high, x.start, x.size) for x in (self, other))
+            return mine == its and np.array_equal(self.y, other.y)
+        if isinstance(other, np.ndarray):
+            return other.shape == self.shape and np.array_equal(np.asarray(self), other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.embedding, self.y.tobytes(), self.start))
+
     def __repr__(self) -> str:
         return f"LazyVector({len(self)} coordinates in [{self.low:g}, {self.high:g}])"
+
+
+def handed_out(value: object) -> object:
+    """A vector as objectives get it: a plain array, unless it is longer than `DENSE`."""
+    return np.asarray(value) if isinstance(value, LazyVector) and len(value) <= DENSE else value

@@ -25,7 +25,7 @@ import numpy as np
 
 from hidim._types import Array, Indices, Pullback
 from hidim.gp.parameter import Parameter, total
-from hidim.gp.priors import Normal, SplitNormal, StudentT
+from hidim.gp.priors import Normal, Prior, SplitNormal, StudentT
 
 LOG_SCALE_LOW, LOG_SCALE_HIGH = math.log(1e-3), math.log(1e4)
 
@@ -86,7 +86,7 @@ class Scale(Map):
         prior: on log ℓ; by default the dimension-scaled log-normal.
     """
 
-    def __init__(self, dim: int, *, ard: bool = True, prior: Normal | None = None) -> None:
+    def __init__(self, dim: int, *, ard: bool = True, prior: Prior | None = None) -> None:
         prior = prior or dimension_scaled(dim)
         start = 0.5 * math.log(dim)
         name = "log_lengthscale"

@@ -6,15 +6,19 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from hidim.errors import MethodError
+from hidim.methods.baxus import Baxus
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.gp import GaussianProcess
+from hidim.methods.rembo import Rembo
 from hidim.methods.scatter import Random, Sobol
 
 #: Every method by its stable name. Command line, benchmark and contract tests iterate over this.
 METHODS: dict[str, Callable[[], Method]] = {
     "auto": GaussianProcess,
+    "baxus": Baxus,
     "gp": GaussianProcess,
     "random": Random,
+    "rembo": Rembo,
     "sobol": Sobol,
 }
 
@@ -34,10 +38,12 @@ def make_method(method: str | Method) -> Method:
 
 __all__ = [
     "METHODS",
+    "Baxus",
     "GaussianProcess",
     "Method",
     "Observations",
     "Random",
+    "Rembo",
     "Sobol",
     "Suggestion",
     "Task",

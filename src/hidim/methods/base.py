@@ -100,6 +100,7 @@ class Observations(NamedTuple):
 
 def observe(task: Task, history: History) -> Observations:
     """The history as arrays. Points are encoded from the stored params, so that a reload changes nothing."""
+    task.space.check_dense()
     complete = history.complete
     sign = -1.0 if task.maximize else 1.0
     variances = np.array([t.variance or 0.0 for t in complete])

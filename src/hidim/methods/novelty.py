@@ -29,11 +29,15 @@ class Seen:
 
     def first_new(self, points: Array) -> Array | None:
         """The first row of `points` (k, D) that has not been seen."""
-        point: Array
-        for point in points:
+        place = self.first_new_place(points)
+        return None if place is None else np.asarray(points[place])
+
+    def first_new_place(self, points: Array) -> int | None:
+        """Its place among the rows."""
+        for place, point in enumerate(points):
             distance = np.abs(self._points - np.nan_to_num(point, nan=-1.0))
             if not np.any(np.all(distance < self._tolerance, axis=1)):
-                return point
+                return place
         return None
 
     def any_new(self, space: Space, rng: np.random.Generator) -> Array | None:

@@ -235,7 +235,7 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
 
 def _asked(event: Event, space: Space) -> Trial:
     try:
-        return Trial(space.validate(event["params"]), event["id"], meta=event["meta"])
+        return Trial(serial.read_params(event["params"], space), event["id"], meta=event["meta"])
     except HidimError as error:
         raise HistoryError(f"trial {event['id']} of the journal does not fit the space: {error}") from error
 

@@ -44,8 +44,8 @@ class Columns:
     def of(cls, layout: Layout) -> Columns:
         if layout.dim > LARGEST_TABLE:
             raise SpaceError(
-                f"the space has {layout.dim} columns; a table of them is made for at most {LARGEST_TABLE}, "
-                "so use a method that works through an embedding"
+                f"the space has {layout.dim} columns, and a table of them is made for at most "
+                f"{LARGEST_TABLE}; use a method that works through an embedding, as method='rembo'"
             )
         vertices = layout.vertices
         certain = set(vertices) - set(layout.conditional)

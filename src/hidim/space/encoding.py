@@ -15,6 +15,8 @@ from typing import Any, assert_never
 import numpy as np
 
 from hidim._types import Array, Indices, Mask, Params
+from hidim.embed import LazyVector
+from hidim.embed.lazy import SHORT
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 from hidim.space.scales import LinearSteps, LogSteps, Scale
 from hidim.space.tree import Vertex, always_active, descendants, grow
@@ -97,12 +99,15 @@ class Layout:
         mark(self.roots, np.ones(len(U), dtype=np.bool_))
         return active
 
-    def decode(self, u: Array) -> Params:
-        """The configuration of one row (D,)."""
+    def decode(self, u: Array | LazyVector) -> Params:
+        """The configuration of one row (D,). Long vectors of a lazy row stay lazy."""
         return dict(self._values(self.roots, u))
 
-    def _values(self, vertices: tuple[Vertex, ...], u: Array) -> Iterator[tuple[str, Any]]:
+    def _values(self, vertices: tuple[Vertex, ...], u: Array | LazyVector) -> Iterator[tuple[str, Any]]:
         for vertex in vertices:
+            if isinstance(u, LazyVector) and vertex.parameter.width > SHORT:
+                yield vertex.name, _part(u, vertex)
+                continue
             values = vertex.parameter.scale.from_unit(fill_and_clip(u[vertex.columns]))
             match vertex.parameter:
                 case Float():
@@ -136,6 +141,15 @@ class Layout:
         except (KeyError, TypeError, ValueError) as error:
             raise UnfitError from error
         return encoded
+
+
+def _part(u: LazyVector, vertex: Vertex) -> LazyVector:
+    """The columns of a vector, in its own range."""
+    match vertex.parameter:
+        case Vector(dim=dim, low=low, high=high):
+            return LazyVector(u.embedding, u.y, low, high, vertex.start, dim)
+        case _:
+            raise TypeError(f"{vertex.parameter} is no vector")
 
 
 def fill_and_clip(U: Array) -> Array:

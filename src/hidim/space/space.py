@@ -10,9 +10,10 @@ from typing import Any, overload
 import numpy as np
 
 from hidim._types import Array, Params
+from hidim.embed import LazyVector
 from hidim.errors import ParameterError, SpaceError
 from hidim.space import counting, render, serial, values
-from hidim.space.columns import Columns
+from hidim.space.columns import LARGEST_TABLE, Columns
 from hidim.space.encoding import Layout, UnfitError
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 from hidim.space.tree import Vertex, check_tree
@@ -108,6 +109,14 @@ class Space(Mapping[str, Parameter]):
         """What each of the D columns is; at most 10**7 columns."""
         return Columns.of(self._layout)
 
+    def check_dense(self) -> None:
+        """Raise `SpaceError` if there are too many columns to write down a single point."""
+        if self.dim > LARGEST_TABLE:
+            raise SpaceError(
+                f"the space has {self.dim} columns, and points are written down for at most {LARGEST_TABLE}; "
+                "use a method that works through an embedding, as method='rembo'"
+            )
+
     # -- the unit cube -------------------------------------------------------------------------------------
 
     def encode(self, params: Mapping[str, Any]) -> Array:
@@ -120,15 +129,20 @@ class Space(Mapping[str, Parameter]):
 
         Unknown and inactive parameters are ignored; anything else that does not fit is a `ParameterError`.
         """
+        self.check_dense()
         try:
             return self._layout.encode(configurations)
         except UnfitError:
             # Hopeful first, careful second: either this finds the culprit, or it mends values of odd types.
             return self._layout.encode([self.validate(params) for params in configurations])
 
-    def decode(self, u: Array) -> Params:
-        """The configuration of a point (D,); what stands in inactive columns does not matter."""
-        u = np.asarray(u, dtype=np.float64)
+    def decode(self, u: Array | LazyVector) -> Params:
+        """The configuration of a point (D,); what stands in inactive columns does not matter.
+
+        The vectors of a lazy point stay lazy if they have more than a thousand coordinates.
+        """
+        if not isinstance(u, LazyVector):
+            u = np.asarray(u, dtype=np.float64)
         if u.shape != (self.dim,):
             raise ParameterError(f"a point of this space has shape ({self.dim},), not {u.shape}")
         return self._layout.decode(u)
@@ -175,6 +189,7 @@ class Space(Mapping[str, Parameter]):
 
         So every option of a choice is equally likely, however many configurations it leads to.
         """
+        self.check_dense()
         # A uniform point of the cube decodes to just this.
         if n is None:
             return self._layout.decode(rng.random(self.dim))

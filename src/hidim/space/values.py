@@ -10,6 +10,7 @@ from typing import Any, NoReturn, assert_never
 import numpy as np
 
 from hidim._types import Array, Params
+from hidim.embed import LazyVector
 from hidim.errors import ParameterError
 from hidim.space.parameters import Choice, Float, Int, Label, Parameter, Vector
 from hidim.space.render import allowed, number
@@ -86,7 +87,13 @@ def _checked_int(name: str, parameter: Int, value: Any) -> int:
     return int(as_float)
 
 
-def _checked_vector(name: str, parameter: Vector, value: Any) -> Array:
+def _checked_vector(name: str, parameter: Vector, value: Any) -> Array | LazyVector:
+    if isinstance(value, LazyVector):
+        if len(value) != parameter.dim:
+            _refuse(name, parameter, value, f"has {len(value)} coordinates instead of {parameter.dim}")
+        if not parameter.low <= value.low <= value.high <= parameter.high:
+            _refuse(name, parameter, value, "reaches out of range")
+        return value
     try:
         array = np.asarray(value)
     except ValueError:  # ragged lists

@@ -1,10 +1,15 @@
 """Covariances by composition: input map → function of distance → sums, products, amplitudes, masks."""
 
-from hidim.gp.kernels.algebra import Constant, Masked, Product, Scaled, Sum
+import numpy as np
+
+from hidim.gp.kernels.algebra import Constant, Masked, Product, Scaled, Sum, Through
 from hidim.gp.kernels.base import Kernel
-from hidim.gp.kernels.hamming import Hamming
+from hidim.gp.kernels.hamming import Hamming, Overlap
 from hidim.gp.kernels.stationary import Form, Matern, SquaredExponential, Stationary
 from hidim.gp.maps import Chain, Clip, HierarchicalScale, Linear, Scale, Select, Warp
+from hidim.gp.psi import Warped
+
+_MATRIX = np.array([[1.2, -0.5, 0.3, 0.9, -1.1], [0.3, 0.8, -1.4, 0.2, 0.7], [0.6, 2.0, 0.1, -0.8, 0.4]])
 
 #: One small example of every kernel over three columns, for the contract suite.
 KERNELS: dict[str, Kernel] = {
@@ -18,6 +23,13 @@ KERNELS: dict[str, Kernel] = {
     "matern52-warped": Stationary(Matern(2.5), Chain(Warp(3), Scale(3))),
     "se-clipped": Stationary(SquaredExponential(), Chain(Clip(0.2, 0.8), Scale(3))),
     "hamming": Hamming([0, 2], [3, 2]),
+    "overlap": Overlap([0, 2], [3, 2]),
+    "embedded": Through(
+        Chain(Linear(3, 5, fixed=_MATRIX), Clip(-1.0, 1.0)),
+        Stationary(SquaredExponential(), Chain(Select([0, 1, 2]), Scale(3, ard=False)))
+        * Overlap([3, 4], [2, 3]),
+    ),
+    "embedded-warped": Through(Warped(_MATRIX.T), Stationary(SquaredExponential(), Scale(3, ard=False))),
     "mixed": Stationary(Matern(2.5), Chain(Select([0, 1]), HierarchicalScale(2))) * Hamming([2], [4]),
     "scaled": Scaled(Stationary(Matern(2.5), Scale(3))),
     "constant": Constant(),
@@ -33,9 +45,11 @@ __all__ = [
     "Kernel",
     "Masked",
     "Matern",
+    "Overlap",
     "Product",
     "Scaled",
     "SquaredExponential",
     "Stationary",
     "Sum",
+    "Through",
 ]

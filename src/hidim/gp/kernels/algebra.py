@@ -9,8 +9,12 @@ import numpy as np
 
 from hidim._types import Array, Mask
 from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel, constant_diagonal
+from hidim.gp.maps import Map
 from hidim.gp.parameter import Parameter
 from hidim.gp.priors import Normal, Prior
+
+
+_NONE = np.empty(0)
 
 
 class _Pair(Kernel):
@@ -144,6 +148,49 @@ class Scaled(Kernel):
         def feature_map(x: Array) -> Features:
             phi = inner(x)
             return Features(root * phi.value, lambda g: phi.to_inputs(root * g))
+
+        return feature_map
+
+
+class Through(Kernel):
+    """k(x, x') = k₁(m(x), m(x')) for a map m without parameters, evaluated once for all parts of k₁.
+
+    Args:
+        inputs: m.
+        inner: k₁.
+    """
+
+    def __init__(self, inputs: Map, inner: Kernel) -> None:
+        self.inputs = inputs
+        self.inner = inner
+        self.parameters = inner.parameters
+
+    def gram(self, theta: Array, x: Array) -> Gram:
+        return self.inner.gram(theta, self.inputs(_NONE, x).value)
+
+    def against(self, theta: Array, x: Array) -> Against:
+        inner = self.inner.against(theta, self.inputs(_NONE, x).value)
+
+        def cross(u: Array) -> Cross:
+            mapped = self.inputs(_NONE, u)
+            k = inner(mapped.value)
+            return Cross(k.value, lambda g: mapped.to_inputs(k.to_inputs(g)))
+
+        return cross
+
+    def diagonal(self, theta: Array, u: Array) -> Cross:
+        mapped = self.inputs(_NONE, u)
+        inner = self.inner.diagonal(theta, mapped.value)
+        return Cross(inner.value, lambda g: mapped.to_inputs(inner.to_inputs(g)))
+
+    def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
+        image = self.inputs(_NONE, np.zeros((1, width))).value.shape[1]
+        inner = self.inner.features(theta, rng, count, image)
+
+        def feature_map(x: Array) -> Features:
+            mapped = self.inputs(_NONE, x)
+            phi = inner(mapped.value)
+            return Features(phi.value, lambda g: mapped.to_inputs(phi.to_inputs(g)))
 
         return feature_map
 

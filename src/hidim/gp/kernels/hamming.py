@@ -1,16 +1,20 @@
 """Labels: k(x, x') = exp(−Σ_j w_j [x_j ≠ x'_j]), a product of one factor per label column.
 
+`Hamming` weights every column, `Overlap` counts them: h columns that differ give exp(−h/λ).
+
 Each factor e^{−w} + (1 − e^{−w}) [x = x'] is a constant plus a diagonal, hence positive semi-definite.
 Agreements are counted by products of one-hot matrices: nothing of size n×n×columns is made.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from hidim._types import Array, Indices
+from hidim.errors import MethodError
 from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel, constant_diagonal
 from hidim.gp.parameter import Parameter
 from hidim.gp.priors import Normal, Prior
@@ -87,3 +91,51 @@ class Hamming(Kernel):
             return Features(1.0 - 2.0 * np.mod(negative, 2.0), lambda _: np.zeros_like(x))
 
         return feature_map
+
+
+class Overlap(Hamming):
+    """One length-scale for all label columns: k = exp(−h/λ), where h of them differ.
+
+    Args:
+        columns: which columns of X hold labels.
+        levels: number of labels of each of those columns.
+        squared: k = exp(−h²/2λ²) instead, which is **not** positive semi-definite (REMBO eq. 5 as printed).
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[int] | Indices,
+        levels: Sequence[int] | Indices,
+        *,
+        squared: bool = False,
+    ) -> None:
+        super().__init__(columns, levels)
+        self.squared = squared
+        self.parameters = (Parameter("log_label_scale", 1, 0.5, math.log(1e-3), math.log(1e4)),)
+
+    def _differing(self, left: Array, right: Array) -> Array:
+        return len(self.columns) - left @ right.T
+
+    def _form(self, theta: Array, h: Array) -> tuple[Array, Array]:
+        """k, and the factor that turns it into ∂k/∂log λ."""
+        scaled = h * math.exp(-theta[0])
+        return (np.exp(-0.5 * scaled**2), scaled**2) if self.squared else (np.exp(-scaled), scaled)
+
+    def gram(self, theta: Array, x: Array) -> Gram:
+        hot = self.one_hot(x)
+        value, factor = self._form(theta, self._differing(hot, hot))
+        return Gram(value, lambda g: np.array([np.vdot(g, value * factor)]))
+
+    def against(self, theta: Array, x: Array) -> Against:
+        right = self.one_hot(x)
+
+        def cross(u: Array) -> Cross:
+            value, _ = self._form(theta, self._differing(self.one_hot(u), right))
+            return Cross(value, lambda _: np.zeros_like(u))
+
+        return cross
+
+    def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
+        if self.squared:
+            raise MethodError("a kernel that is not positive semi-definite has no features: use squared=False")
+        return super().features(np.full(len(self.columns), -theta[0]), rng, count, width)

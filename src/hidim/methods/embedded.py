@@ -1,0 +1,142 @@
+"""What methods that search through an embedding have in common.
+
+A suggestion remembers the low-dimensional point that it stands for:
+
+    meta["run"] = which of several interleaved runs it belongs to, meta["y"] = [...]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hidim._types import Array, Mask
+from hidim.embed import Embedding, LazyVector
+from hidim.embed.lazy import SHORT
+from hidim.gp.kernels import Kernel, Overlap, SquaredExponential, Stationary, Through
+from hidim.gp.maps import Chain, Clip, Linear, Map, Mapped, Scale, Select
+from hidim.gp.priors import Flat
+from hidim.methods.base import Suggestion, Task, observe
+from hidim.methods.novelty import NEARLY, TOLERANCE, Seen
+from hidim.methods.surrogate import blanked
+from hidim.space import Space
+from hidim.space.columns import Kind
+from hidim.trial import History, TrialState
+
+#: In spaces of up to so many columns configurations are compared, in larger ones the points they stand for.
+COMPARED = 2_000
+
+
+def configuration(space: Space, embedding: Embedding, y: Array) -> dict[str, Any]:
+    """The configuration for which y (d,) stands; long vectors are lazy."""
+    point = LazyVector(embedding, y, 0.0, 1.0)
+    lazy = any(vertex.parameter.width > SHORT for vertex in space.vertices)
+    return space.decode(point if lazy else np.asarray(point))
+
+
+def images(space: Space, embedding: Embedding, y: Array) -> Array:
+    """Encoded configurations (n, D) for points y (n, d)."""
+    return space.snap(embedding.unit(y, np.arange(space.dim)))
+
+
+def suggested(
+    task: Task,
+    history: History,
+    embedding: Embedding,
+    candidates: Array,
+    rng: np.random.Generator,
+    meta: dict[str, Any],
+    *,
+    repeat: bool = False,
+) -> Suggestion:
+    """The first of `candidates` (k, d) whose configuration is new, or some other new configuration.
+
+    With `repeat`, complete trials may be repeated, as makes sense if their values are noisy.
+    """
+    space = task.space
+    if space.dim > COMPARED:
+        place = _first_apart(history, meta["run"], candidates)
+        chosen = candidates[0 if place is None else place]
+        meta = meta if place is not None else {**meta, "instead": "repetition"}
+        return Suggestion(configuration(space, embedding, chosen), {**meta, "y": chosen.tolist()})
+    seen = observe(task, history)
+    known = Seen(seen.failed if repeat else np.vstack([seen.x, seen.failed]), seen.running)
+    points = images(space, embedding, candidates)
+    new = known.first_new_place(points)
+    if new is not None:
+        y = candidates[new]
+        return Suggestion(configuration(space, embedding, y), {**meta, "y": y.tolist()})
+    point = known.any_new(space, rng)
+    if point is not None:
+        return Suggestion(space.decode(point), {**meta, "instead": "random"})
+    y = candidates[0]
+    return Suggestion(
+        configuration(space, embedding, y), {**meta, "y": y.tolist(), "instead": "repetition"}
+    )
+
+
+def _first_apart(history: History, run: int, candidates: Array) -> int | None:
+    """The place of the first candidate that no trial of the run stands for already."""
+    dim = candidates.shape[1]
+    trials = [t for t in history if t.meta.get("run") == run and len(t.meta.get("y", ())) == dim]
+    known = np.array([t.meta["y"] for t in trials]).reshape(-1, dim)
+    tolerance = np.array([NEARLY if t.state is TrialState.RUNNING else TOLERANCE for t in trials])[:, None]
+    for place, y in enumerate(candidates):
+        if not np.any(np.all(np.abs(known - y) < tolerance, axis=1)):
+            return place
+    return None
+
+
+class Discretised(Map):
+    """Points of [−1, 1]^D moved to the nearest configuration: numbers in [−1, 1], labels as in the unit cube.
+
+    The gradient is passed on where moving a coordinate moves the configuration.
+
+    Args:
+        space: of the configurations.
+        labels: which columns (D,) count as labels.
+    """
+
+    def __init__(self, space: Space, labels: Mask) -> None:
+        self.space = space
+        self.labels = labels
+        self.continuous: Mask = np.asarray(space.columns.kind == Kind.CONTINUOUS)
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        snapped = self.space.snap(0.5 * (1.0 + x))
+        moving = self.continuous & ~np.isnan(snapped)
+        unit = blanked(self.space, snapped)
+        value = np.where(self.labels, unit, 2.0 * unit - 1.0)
+        return Mapped(value, lambda _: np.empty(0), lambda g: g * moving)
+
+
+def isotropic(dim: int) -> Stationary:
+    """exp(−‖y − y'‖² / 2ℓ²)."""
+    return Stationary(SquaredExponential(), Scale(dim, ard=False, prior=Flat()))
+
+
+def high_dimensional(space: Space, matrix: Array, *, as_labels: bool, squared: bool) -> Kernel:
+    """A kernel on the configurations for which low-dimensional points stand.
+
+    Squared exponential in numbers, exponential in the number of labels that differ, and the product of both
+    in mixed spaces (REMBO, definitions 5 and eq. 5).
+
+    Args:
+        matrix: A (D, d).
+        as_labels: integers are compared like labels.
+        squared: the printed form for labels, which is not positive semi-definite.
+    """
+    kind, levels = space.columns.kind, space.columns.levels
+    lift: Map = Chain(Linear(*matrix.T.shape, fixed=matrix.T), Clip(-1.0, 1.0))
+    label: Mask = np.asarray((kind == Kind.LABEL) | ((kind == Kind.INTEGER) & as_labels))
+    numbers, labels = np.flatnonzero(~label), np.flatnonzero(label & (levels > 1))
+    if np.any(kind != Kind.CONTINUOUS):
+        lift = Chain(lift, Discretised(space, label))
+    factors: list[Kernel] = []
+    if len(numbers) or not len(labels):
+        scale = Scale(max(len(numbers), 1), ard=False, prior=Flat())
+        factors.append(Stationary(SquaredExponential(), Chain(Select(numbers), scale)))
+    if len(labels):
+        factors.append(Overlap(labels, levels[labels].astype(np.intp), squared=squared))
+    return Through(lift, factors[0] if len(factors) == 1 else factors[0] * factors[1])

@@ -1,0 +1,315 @@
+"""REMBO: Bayesian optimisation through random embeddings (Wang et al. 2013, 2016).
+
+If only d_e of D parameters, or of their linear combinations, matter, then a random subspace of d ≥ d_e
+dimensions holds an optimum (theorem 2). So y is searched in a small box, and f is evaluated at clip(A y):
+
+    1  A ∈ R^{D×d} with entries N(0, 1)                            embed/gaussian.py
+    2  y in [−√d, √d]^d                                            theorem 3 and the text after it
+    3  for t = 1, 2, …
+    4      y_{t+1} = argmax EI(y), by the better of DIRECT and CMA-ES
+    5      observe f(clip(A y_{t+1}))                              the paper's line 5 forgets the clip
+    6      length-scale by Algorithm 3                             methods/schedule.py
+
+A box may hold no optimum: k runs with embeddings of their own are interleaved, and trial t belongs to run
+t mod k (§3.1). The centre of the space is a point of all embeddings; it is evaluated first and every run
+knows it. A run knows nothing else of the others, nor of trials that did not come from its embedding.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import warnings
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.acquisition import Acquisition, ExpectedImprovement, LogExpectedImprovement
+from hidim.embed import Embedding, Gaussian
+from hidim.embed.gaussian import Box
+from hidim.errors import MethodError, NumericalError
+from hidim.gp import linalg
+from hidim.gp.kernels import Kernel, Through
+from hidim.gp.model import Model, noise_parameter
+from hidim.gp.posterior import Posterior, factorise
+from hidim.gp.psi import Warped
+from hidim.methods.base import Method, Observations, Suggestion, Task, at_least
+from hidim.methods.embedded import high_dimensional, isotropic, suggested
+from hidim.methods.feasibility import learn_feasibility
+from hidim.methods.noise import is_noisy
+from hidim.methods.schedule import Schedule
+from hidim.optim.base import Objective
+from hidim.optim.cmaes import CMAES
+from hidim.optim.direct import Direct
+from hidim.optim.multistart import Multistart
+from hidim.space import Space
+from hidim.space.columns import Kind
+from hidim.trial import History, TrialState
+
+logger = logging.getLogger("hidim")
+
+KernelName = Literal["auto", "low", "high", "categorical", "warped"]
+Search = Literal["direct+cma-es", "multistart"]
+
+#: log σ² of the noise: next to none, or that of standardised values with noise.
+EXACT, NOISY = math.log(1e-10), math.log(0.05)
+
+#: The largest space in which a kernel can look at all columns.
+LARGEST = 100_000
+
+
+class Run(NamedTuple):
+    """One of the interleaved runs as arrays: low-dimensional points and standardised losses.
+
+    Args:
+        history: its trials.
+        asked: how many suggestions it has made.
+        seen: points (n, d) and losses (n,), points of failed and of running trials.
+        centre, spread: losses are (raw − centre) / spread.
+    """
+
+    history: History
+    asked: int
+    seen: Observations
+    centre: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Rembo(Method):
+    """Random embeddings, for spaces of any size in which few directions matter.
+
+    Args:
+        low: d, the dimension of the embeddings. None, for those who do not know how many directions matter:
+            4, or D if that is less. Too large is slow, too small finds nothing: try 2 to 10.
+        runs: k, the number of interleaved runs. With a fixed budget, each has its k-th part of it.
+        kernel: on what the model compares points. "low": y itself; "high": the configuration that y stands
+            for, numbers by their distance and labels by whether they differ; "categorical": the same with
+            integers compared like labels; "warped": Ψ(y), which knows where the embedding leaves the cube;
+            "auto": "low" if all parameters are real numbers, and "high" otherwise.
+        box: the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
+        acquisition: "ei" as in the paper, or "log-ei".
+        search: "direct+cma-es" takes the better of the two, as in the paper; "multistart" climbs by gradients,
+            many times faster, and wants "log-ei".
+        evaluations: of the acquisition function for each of DIRECT and CMA-ES.
+        initial: random points with which every run begins.
+        schedule: of the length-scales, Algorithm 3.
+        squared_hamming: compare labels by exp(−h²/2λ²) as printed in the paper. That is no valid covariance,
+            and there is a warning; by default it is exp(−h/λ).
+
+    Example:
+        >>> from hidim import Optimizer, Space, Vector
+        >>> optimizer = Optimizer(Space(x=Vector(10**9, -1, 1)), method=Rembo(low=2), seed=0)
+        >>> x = optimizer.ask().params["x"]
+        >>> len(x), -1 <= x[123_456_789] <= 1
+        (1000000000, True)
+    """
+
+    name: ClassVar[str] = "rembo"
+
+    low: int | None = None
+    runs: int = 4
+    kernel: KernelName = "auto"
+    box: Box = "sqrt"
+    acquisition: Literal["ei", "log-ei"] = "ei"
+    search: Search = "direct+cma-es"
+    evaluations: int = 500
+    initial: int = 3
+    schedule: Schedule = field(default_factory=Schedule)
+    squared_hamming: bool = False
+
+    def __post_init__(self) -> None:
+        at_least(self, runs=1, initial=1, evaluations=10)
+        if self.low is not None:
+            at_least(self, low=1)
+        allowed = {
+            "kernel": get_args(KernelName),
+            "box": get_args(Box),
+            "acquisition": ("ei", "log-ei"),
+            "search": get_args(Search),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise MethodError(
+                    f"{name}={getattr(self, name)!r} is unknown: choose one of {', '.join(values)}"
+                )
+        if self.squared_hamming:
+            warnings.warn(
+                "squared_hamming=True is not positive semi-definite: the model may be wrong by more than "
+                "its deviations say; it is for comparisons with the paper",
+                stacklevel=3,
+            )
+
+    def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
+        number = len(history) % self.runs
+        embedding = self.embedding(task, number)
+        run = _run(task, history, number, embedding.low)
+        side = embedding.radius
+        meta: dict[str, Any] = {"run": number, "way": "design"}
+        anywhere = rng.uniform(-side, side, size=(64, embedding.low))
+        if len(history) == 0:
+            anywhere[0] = 0.0
+        if run.asked < self.initial or len(run.seen.y) < 2:
+            return suggested(task, history, embedding, anywhere, rng, meta)
+        try:
+            points, learnt = self._model_based(task, history, embedding, run, anywhere, rng)
+        except NumericalError as error:
+            logger.warning("trial %d is a random point, because the model failed: %s", len(history), error)
+            return suggested(task, history, embedding, anywhere, rng, {**meta, "fallback": str(error)})
+        meta = {"run": number, "way": "embedding"} | learnt
+        return suggested(
+            task, history, embedding, points, rng, meta, repeat=is_noisy(task, history)
+        )
+
+    def embedding(self, task: Task, run: int) -> Gaussian:
+        """A of a run; it depends on the seed of the task and on nothing else."""
+        dim = task.space.dim
+        low = min(self.low or 4, dim)
+        seed = int(np.random.SeedSequence([task.seed, run]).generate_state(1, np.uint32)[0])
+        return Gaussian(dim, low, seed, box=self.box)
+
+    def _model_based(
+        self,
+        task: Task,
+        history: History,
+        embedding: Gaussian,
+        run: Run,
+        anywhere: Array,
+        rng: np.random.Generator,
+    ) -> tuple[Array, dict[str, Any]]:
+        """Points (k, d), best first, and what the suggestion has to remember."""
+        noisy = is_noisy(task, history)
+        model = self._model(task, embedding)
+        seen = run.seen
+        noise = NOISY if noisy else EXACT
+        past = [trial.meta for trial in run.history]
+        scales = self.schedule.current(
+            past, run.asked, model.kernel.size, partial(_likelihood, model, seen, noise), self._longest(task)
+        )
+        posterior = Posterior(model, np.append(scales.fitted, noise), seen.x, seen.y)
+        feasibility = learn_feasibility(model, run.history, seen)
+        learnt: dict[str, Any] = {"bold": False}
+        if feasibility is not None:
+            posterior = feasibility.discouraged(posterior, seen.failed)
+            learnt |= feasibility.meta
+        believed = posterior.believing(seen.running)
+        objective = self._acquisition(believed, noisy).on(believed)
+        if feasibility is not None:
+            objective = feasibility.weighted(objective, positive=self.acquisition == "ei")
+        best = seen.x[np.argmin(posterior.smoothed[: len(seen.y)] if noisy else seen.y)]
+        found = self._maximised(objective, embedding, best, rng)
+        order = np.argsort(-np.nan_to_num(objective(anywhere).value, nan=-np.inf), kind="stable")
+        deviation = math.sqrt(float(believed.predict(found[None]).variance[0]))
+        learnt["scales"] = self.schedule.noted(scales, deviation).meta()
+        return np.vstack([found, anywhere[order]]), learnt
+
+    def _model(self, task: Task, embedding: Gaussian) -> Model:
+        key = ("rembo", self, embedding)
+        if key not in task.memo:
+            task.memo[key] = Model(self._kernel(task.space, embedding), noise_parameter(), mean_sd=0.0)
+        model: Model = task.memo[key]
+        return model
+
+    def _kernel(self, space: Space, embedding: Embedding) -> Kernel:
+        kind = self.kernel
+        if kind == "auto":
+            small = space.dim <= LARGEST
+            kind = "high" if small and np.any(space.columns.kind != Kind.CONTINUOUS) else "low"
+        if kind == "low":
+            return isotropic(embedding.low)
+        if space.dim > LARGEST:
+            raise MethodError(
+                f"kernel={kind!r} looks at all {space.dim} columns, and can do so for at most {LARGEST}: "
+                "use kernel='low'"
+            )
+        matrix = embedding.rows(np.arange(space.dim))
+        if kind == "warped":
+            return Through(Warped(matrix), isotropic(embedding.low))
+        return high_dimensional(
+            space, matrix, as_labels=kind == "categorical", squared=self.squared_hamming
+        )
+
+    def _longest(self, task: Task) -> float:
+        """U at the start; distances between configurations grow with √D."""
+        return self.schedule.longest if self.kernel == "low" else max(self.schedule.longest, task.space.dim**0.5)
+
+    def _acquisition(self, posterior: Posterior, noisy: bool) -> Acquisition:
+        target = float((posterior.smoothed if noisy else posterior.y).min())
+        return ExpectedImprovement(target) if self.acquisition == "ei" else LogExpectedImprovement(target)
+
+    def _maximised(
+        self, objective: Objective, embedding: Gaussian, best: Array, rng: np.random.Generator
+    ) -> Array:
+        """Line 4."""
+        upper = np.full(embedding.low, embedding.radius)
+        if self.search == "multistart":
+            near = best + 0.05 * embedding.radius * rng.standard_normal((16, embedding.low))
+            return Multistart()(objective, -upper, upper, rng, near).point
+        found = [
+            maximiser(objective, -upper, upper, rng, best[None])
+            for maximiser in (Direct(self.evaluations), CMAES(self.evaluations))
+        ]
+        return max(found, key=lambda optimum: optimum.value).point
+
+    def means(self, task: Task, history: History) -> Array | None:
+        complete = history.complete
+        means = {trial.number: float(trial.value or 0.0) for trial in complete}
+        sign = -1.0 if task.maximize else 1.0
+        for number in range(self.runs):
+            embedding = self.embedding(task, number)
+            run = _run(task, history, number, embedding.low)
+            fitted = [t.meta["scales"]["fitted"] for t in run.history if "scales" in t.meta]
+            if not fitted or len(run.seen.y) < 2:
+                return None
+            theta = np.append(fitted[-1], NOISY)
+            posterior = Posterior(self._model(task, embedding), theta, run.seen.x, run.seen.y)
+            raw = run.centre + run.spread * posterior.smoothed
+            means |= {t.number: float(m) for t, m in zip(run.history.complete, raw, strict=True)}
+        return sign * np.array([sign * means[t.number] for t in complete])
+
+
+def _run(task: Task, history: History, number: int, dim: int) -> Run:
+    """What the history says about one of the interleaved runs."""
+    mine = [trial for trial in history if trial.meta.get("run") == number]
+    known = [t for t in history if _belongs(t.meta, number, dim)]
+    own = History(known)
+    complete = own.complete
+    sign = -1.0 if task.maximize else 1.0
+    losses = sign * np.array([float(t.value or 0.0) for t in complete])
+    centre, spread = _standard(losses)
+    failed = [t for t in own.finished if t.state is TrialState.FAILED]
+    x, lost, running = (
+        np.array([t.meta["y"] for t in trials], dtype=np.float64).reshape(-1, dim)
+        for trials in (complete, failed, own.running)
+    )
+    seen = Observations(x, (losses / spread - centre / spread), lost, running)
+    return Run(own, len(mine), seen, centre, spread)
+
+
+def _belongs(meta: dict[str, Any], number: int, dim: int) -> bool:
+    """Whether a suggestion is a point of that run's embedding, as the centre is of all."""
+    y = meta.get("y")
+    return y is not None and len(y) == dim and (meta["run"] == number or not any(y))
+
+
+def _standard(losses: Array) -> tuple[float, float]:
+    """Centre and spread; divided before they are squared, because losses may be as large as floats get."""
+    if len(losses) < 2:
+        return 0.0, 1.0
+    size = float(np.abs(losses).max()) or 1.0
+    scaled = losses / size
+    centre = float(scaled.mean())
+    spread = float(np.std(scaled))
+    return centre * size, spread * size if spread > 1e-12 else size
+
+
+def _likelihood(model: Model, seen: Observations, noise: float, scales: Array) -> float:
+    """log p(y | ℓ), up to a constant."""
+    try:
+        factor = factorise(model, np.append(scales, noise), seen.x)
+    except NumericalError:
+        return -math.inf
+    return -0.5 * float(seen.y @ linalg.solve(factor, seen.y)) - linalg.half_log_determinant(factor)
