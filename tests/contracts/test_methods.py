@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hidim import Choice, Float, History, Int, Optimizer, Space, TrialState, Vector
+from hidim._threads import single_threaded
 from hidim.methods import METHODS, GaussianProcess, Method, Task
 from hidim.methods.surrogate import Surrogate
 from registered import DISTINCT
@@ -55,6 +56,11 @@ every_space = pytest.mark.parametrize("where", SPACES)
 
 def bowl(space: Space, params) -> float:
     return float(np.nansum((space.encode(params) - 0.3) ** 2))
+
+
+@single_threaded  # as the optimizer computes
+def suggested(method: Method, task: Task, history: History):
+    return method.suggest(task, history, task.rng(len(history)))
 
 
 def told(optimizer: Optimizer, count: int, objective=None) -> Optimizer:
@@ -120,7 +126,7 @@ def test_a_suggestion_depends_on_nothing_but_the_history(name, where):
     history = run(name, where)
     for number in {3, 10, 11, 12, LENGTH - 1}:
         task = Task(SPACES[where], seed=3)
-        suggestion = ALL[name].suggest(task, history[:number], task.rng(number))
+        suggestion = suggested(ALL[name], task, history[:number])
         assert suggestion.meta == history[number].meta
         np.testing.assert_array_equal(
             SPACES[where].encode(suggestion.params), SPACES[where].encode(history[number].params), strict=True
@@ -134,8 +140,8 @@ def test_a_task_that_has_served_another_history_suggests_the_same(name):
     task, fresh = Task(space, seed=3), Task(space, seed=3)
     method, history = METHODS[name](), run(name, "vector")
     other = told(Optimizer(space, name, seed=9), LENGTH, lambda s, p: -bowl(s, p)).history
-    method.suggest(task, other, task.rng(LENGTH))
-    suggestions = [method.suggest(t, history, t.rng(LENGTH)) for t in (task, fresh)]
+    suggested(method, task, other)
+    suggestions = [suggested(method, t, history) for t in (task, fresh)]
     np.testing.assert_array_equal(suggestions[0].params["w"], suggestions[1].params["w"])
 
 
@@ -145,7 +151,7 @@ def test_a_suggestion_leaves_the_history_alone(name, where):
     history = run(name, where)
     before = [(repr(t.params), json.dumps(t.meta), t.value) for t in history]
     task = Task(SPACES[where], seed=3)
-    METHODS[name]().suggest(task, history, task.rng(LENGTH))
+    suggested(METHODS[name](), task, history)
     assert [(repr(t.params), json.dumps(t.meta), t.value) for t in history] == before
 
 
@@ -198,7 +204,7 @@ def test_a_suggestion_with_pending_trials_depends_on_nothing_but_the_history(nam
     optimizer.fail(pending[1])
     history, asked = optimizer.history, optimizer.ask()
     task = Task(SPACES[where], seed=3)
-    suggestion = METHODS[name]().suggest(task, history, task.rng(len(history)))
+    suggestion = suggested(METHODS[name](), task, history)
     np.testing.assert_array_equal(SPACES[where].encode(suggestion.params), SPACES[where].encode(asked.params))
     assert suggestion.meta == asked.meta
 

@@ -59,7 +59,8 @@ class BoxProblem(Problem):
     Args:
         optimum: the smallest value; regret is a value minus this.
         evaluate: maps a point of shape (dim,) of the unit cube to a value.
-        minimiser: one point of the unit cube, of shape (dim,), where the optimum is reached.
+        minimiser: one point of the unit cube, of shape (dim,), where the optimum is reached; empty if dim is
+            too large to write it down.
         noise: standard deviation of the noise of an observation.
     """
 

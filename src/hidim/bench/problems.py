@@ -10,7 +10,8 @@ orthogonal R about the minimiser m, which therefore stays where it was. Points o
 at its walls. So the formulas are only ever evaluated inside their own boxes, and the known optimum stays the
 optimum whatever a formula does outside; clipping would do the same, but make flat regions. *Noisy*: what is
 observed is the value plus Gaussian noise, whose standard deviation is a tenth of the function's range.
-*Crashing*: a half-space of random direction, three tenths of the cube without the minimiser, has no values.
+*Turned*: f(c + R(u - c)), a rotation about the centre c as in REMBO, for formulas that have their optimum
+on the whole plane. *Crashing*: a half-space of random direction, three tenths of the cube without the minimiser, has no values.
 *Walled*: the same, where a single active coordinate decides.
 """
 
@@ -30,8 +31,9 @@ from hidim.bench.conditional import Jenatton
 from hidim.bench.functions import Landscape
 from hidim.errors import HidimError
 
-VARIANTS = ("shifted", "rotated", "noisy", "crashing", "walled")
+VARIANTS = ("shifted", "rotated", "turned", "noisy", "crashing", "walled")
 MAX_SHIFT = 0.25
+HUGE = 1_000_000
 NOISE = 0.1
 CRASHING = 0.3
 
@@ -98,7 +100,7 @@ def problem(name: str) -> Problem:
     if name == "jenatton":
         return Jenatton()
     family, dim, variants = _parse(name)
-    return _box(family, dim, variants)
+    return _huge(family, dim) if dim > HUGE else _box(family, dim, variants)
 
 
 def _parse(name: str) -> tuple[str, int, tuple[str, ...]]:
@@ -114,7 +116,12 @@ def _parse(name: str) -> tuple[str, int, tuple[str, ...]]:
     if dim < needs.least or (needs.even and dim % 2):
         kind = "an even" if needs.even else "a"
         raise HidimError(f"{name!r}: {family} needs {kind} dimension of at least {needs.least}")
-    return family, dim, tuple(variant for variant in VARIANTS if variant in words)
+    variants = tuple(variant for variant in VARIANTS if variant in words)
+    if dim > HUGE and (variants or not needs.scattered):
+        raise HidimError(f"{name!r}: beyond {HUGE} dimensions there are plain branin and hartmann6 only")
+    if "turned" in variants and family != "branin":
+        raise HidimError(f"{name!r}: only branin is turned, whose formula has its optimum on the whole plane")
+    return family, dim, variants
 
 
 def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
@@ -133,6 +140,10 @@ def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
         shift = _shift(minimiser, active, _generator(base, "shifted"))
         minimiser = minimiser + shift
         moves.append(lambda u: mirror(u - shift))
+    if "turned" in variants:
+        turn = _orthogonal(dim, _generator(base, "turned"))
+        minimiser = 0.5 + turn.T @ np.where(np.isin(np.arange(dim), active), minimiser - 0.5, 0.0)
+        moves.append(lambda u: 0.5 + turn @ (u - 0.5))
     if "rotated" in variants:
         rotation, pivot = _orthogonal(dim, _generator(base, "rotated")), minimiser
         # A point is rotated first and shifted then, so that the rotation is about the shifted minimiser.
@@ -151,6 +162,18 @@ def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
             normal = rng.standard_normal(dim) if variant == "crashing" else np.eye(dim)[rng.choice(active)]
             evaluate = _crashing(evaluate, normal, minimiser)
     return BoxProblem("-".join((base, *variants)), dim, landscape.optimum, evaluate, minimiser, noise)
+
+
+def _huge(family: str, dim: int) -> BoxProblem:
+    """An embedded landscape of which only the active coordinates are ever looked at."""
+    landscape = FAMILIES[family].build(dim)
+    active = _generator(f"{family}-{dim}", "active").choice(dim, landscape.dim, replace=False)
+    low, width = landscape.low, landscape.high - landscape.low
+
+    def evaluate(u: Array) -> float:
+        return landscape.formula(low + width * u[active])
+
+    return BoxProblem(f"{family}-{dim}", dim, landscape.optimum, evaluate, np.empty(0))
 
 
 def _range(evaluate: Callable[[Array], float], dim: int, optimum: float) -> float:

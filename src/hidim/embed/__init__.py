@@ -4,11 +4,13 @@ from hidim.embed.base import Embedding
 from hidim.embed.gaussian import Gaussian
 from hidim.embed.hashing import CountSketch
 from hidim.embed.lazy import LazyVector
+from hidim.embed.uniform import Uniform
 
 #: One example of every embedding, for the contract suite.
 EMBEDDINGS: dict[str, Embedding] = {
     "gaussian": Gaussian(high=50, low=4, seed=1),
     "count-sketch": CountSketch(high=50, low=4, seed=1),
+    "uniform": Uniform(high=50, low=4, seed=1),
 }
 
-__all__ = ["EMBEDDINGS", "CountSketch", "Embedding", "Gaussian", "LazyVector"]
+__all__ = ["EMBEDDINGS", "CountSketch", "Embedding", "Gaussian", "LazyVector", "Uniform"]

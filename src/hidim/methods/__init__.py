@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from hidim.errors import MethodError
 from hidim.methods.baxus import Baxus
+from hidim.methods.auto import Auto
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.gp import GaussianProcess
 from hidim.methods.rembo import Rembo
@@ -14,7 +15,7 @@ from hidim.methods.scatter import Random, Sobol
 
 #: Every method by its stable name. Command line, benchmark and contract tests iterate over this.
 METHODS: dict[str, Callable[[], Method]] = {
-    "auto": GaussianProcess,
+    "auto": Auto,
     "baxus": Baxus,
     "gp": GaussianProcess,
     "random": Random,
@@ -38,6 +39,7 @@ def make_method(method: str | Method) -> Method:
 
 __all__ = [
     "METHODS",
+    "Auto",
     "Baxus",
     "GaussianProcess",
     "Method",

@@ -44,6 +44,7 @@ from hidim.methods.schedule import Schedule
 from hidim.optim.base import Objective
 from hidim.optim.cmaes import CMAES
 from hidim.optim.direct import Direct
+from hidim.optim.lbfgs import ascend
 from hidim.optim.multistart import Multistart
 from hidim.space import Space
 from hidim.space.columns import Kind
@@ -91,9 +92,9 @@ class Rembo(Method):
             integers compared like labels; "warped": Ψ(y), which knows where the embedding leaves the cube;
             "auto": "low" if all parameters are real numbers, and "high" otherwise.
         box: the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
-        acquisition: "ei" as in the paper, or "log-ei".
-        search: "direct+cma-es" takes the better of the two, as in the paper; "multistart" climbs by gradients,
-            many times faster, and wants "log-ei".
+        acquisition: "log-ei", or "ei" as in the paper: the maximiser is the same, but EI underflows.
+        search: "direct+cma-es" takes the better of the two, as in the paper, and polishes it by a few steps
+            along the gradient; "multistart" climbs from many points at once, and is several times faster.
         evaluations: of the acquisition function for each of DIRECT and CMA-ES.
         initial: random points with which every run begins.
         schedule: of the length-scales, Algorithm 3.
@@ -114,9 +115,9 @@ class Rembo(Method):
     runs: int = 4
     kernel: KernelName = "auto"
     box: Box = "sqrt"
-    acquisition: Literal["ei", "log-ei"] = "ei"
+    acquisition: Literal["ei", "log-ei"] = "log-ei"
     search: Search = "direct+cma-es"
-    evaluations: int = 500
+    evaluations: int = 200
     initial: int = 3
     schedule: Schedule = field(default_factory=Schedule)
     squared_hamming: bool = False
@@ -252,7 +253,8 @@ class Rembo(Method):
             maximiser(objective, -upper, upper, rng, best[None])
             for maximiser in (Direct(self.evaluations), CMAES(self.evaluations))
         ]
-        return max(found, key=lambda optimum: optimum.value).point
+        winner = max(found, key=lambda optimum: optimum.value).point
+        return ascend(objective, winner[None], -upper, upper, max_calls=20)[0][0]
 
     def means(self, task: Task, history: History) -> Array | None:
         complete = history.complete

@@ -8,19 +8,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hidim._types import Array
+from hidim.embed import LazyVector, Uniform
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.novelty import Seen
 from hidim.optim.starts import latin_hypercube, sobol
+from hidim.space.columns import LARGEST_TABLE
 from hidim.trial import History
 
 
 @dataclass(frozen=True)
 class Random(Method):
-    """Independent uniform configurations: at each choice an option, then its parameters."""
+    """Independent uniform configurations: at each choice an option, then its parameters.
+
+    Spaces of any size: vectors that are too long to be written down are lazy.
+    """
 
     name: ClassVar[str] = "random"
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
+        if task.space.dim > LARGEST_TABLE:
+            cube = Uniform(task.space.dim, 1, int(rng.integers(2**32)))
+            return Suggestion(task.space.decode(LazyVector(cube, np.ones(1), 0.0, 1.0)), {})
         return unseen(task, observe(task, history), rng.random((1, task.space.dim)), rng, {})
 
 
