@@ -38,7 +38,12 @@ def _written(value: Any) -> Any:
     if isinstance(value, LazyVector):
         kind = next(k for k, example in EMBEDDINGS.items() if type(example) is type(value.embedding))
         place = {"low": value.low, "high": value.high, "start": value.start, "size": value.size}
-        return {"embedding": kind, **dataclasses.asdict(value.embedding), "y": value.y.tolist(), "part": place}
+        return {
+            "embedding": kind,
+            **dataclasses.asdict(value.embedding),
+            "y": value.y.tolist(),
+            "part": place,
+        }
     return value
 
 

@@ -19,6 +19,7 @@ def add_to(commands: Any) -> None:
     _add_table(actions)
     _add_plot(actions)
     _add_latency(actions)
+    _add_paper(actions)
 
 
 def _add_list(actions: Any) -> None:
@@ -83,16 +84,36 @@ def _add_latency(actions: Any) -> None:
     parser.set_defaults(handler=_latency)
 
 
+def _add_paper(actions: Any) -> None:
+    parser = actions.add_parser(
+        "paper",
+        help="run an experiment of a paper again, beside its numbers",
+        description="Run an experiment of a paper again and print it beside the paper's numbers, as "
+        "Markdown. Finished runs in the results file are skipped.",
+    )
+    parser.add_argument("study", help="its name, as `hidim bench list` shows it")
+    parser.add_argument("--seeds", type=_positive, metavar="N", help="runs of each cell")
+    parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--out", type=Path, help="results file, appended to (default NAME.jsonl)")
+    parser.set_defaults(handler=_paper)
+
+
 def _list(_: argparse.Namespace) -> None:
+    from hidim.bench.papers import STUDIES
     from hidim.bench.peers import PEERS, PREFIX
-    from hidim.bench.problems import EXAMPLES, FAMILIES, VARIANTS
+    from hidim.bench.problems import EXAMPLES, FAMILIES, NAMED, VARIANTS
     from hidim.methods import METHODS
 
     print("Problems: FAMILY-DIMENSION, then any of", ", ".join(f"-{variant}" for variant in VARIANTS))
     for name, family in FAMILIES.items():
         print(f"  {name:14} {family.about}")
-    print(f"  {'jenatton':14} Add-Tree: a conditional tree (no dimension, no variants)")
+    print("or, without dimension and variants:")
+    for name, known in NAMED.items():
+        print(f"  {name:14} {known.about}")
     print("  for example", ", ".join(EXAMPLES))
+    print("Experiments of papers, for `hidim bench paper`:")
+    for study in STUDIES.values():
+        print(f"  {study.name:16} {study.about}")
     print("Methods:", ", ".join([*PEERS, *(PREFIX + name for name in METHODS)]))
 
 
@@ -103,6 +124,25 @@ def _run(options: argparse.Namespace) -> int:
     failed = sum(bool(record["error"]) for record in sweep(jobs, options.out, options.jobs))
     if failed:
         print(f"{failed} runs failed; their tracebacks are in {options.out}", file=sys.stderr)
+    return int(failed > 0)
+
+
+def _paper(options: argparse.Namespace) -> int:
+    from hidim.bench.papers import STUDIES
+    from hidim.bench.report import provenance
+    from hidim.bench.runner import read_records, sweep
+    from hidim.errors import HidimError
+
+    if options.study not in STUDIES:
+        raise HidimError(f"no experiment {options.study!r}: choose from {', '.join(STUDIES)}")
+    study = STUDIES[options.study]
+    out = options.out or Path(f"{study.name}.jsonl")
+    failed = sum(
+        bool(record["error"]) for record in sweep(study.jobs(options.seeds or study.seeds), out, options.jobs)
+    )
+    records = read_records(out)
+    print(study.report(records))
+    print(f"\n`hidim bench paper {study.name}`; {provenance(records)}")
     return int(failed > 0)
 
 

@@ -10,9 +10,9 @@ orthogonal R about the minimiser m, which therefore stays where it was. Points o
 at its walls. So the formulas are only ever evaluated inside their own boxes, and the known optimum stays the
 optimum whatever a formula does outside; clipping would do the same, but make flat regions. *Noisy*: what is
 observed is the value plus Gaussian noise, whose standard deviation is a tenth of the function's range.
-*Turned*: f(c + R(u - c)), a rotation about the centre c as in REMBO, for formulas that have their optimum
-on the whole plane. *Crashing*: a half-space of random direction, three tenths of the cube without the minimiser, has no values.
-*Walled*: the same, where a single active coordinate decides.
+*Turned*: f(c + R(u - c)), a rotation about the centre c as in REMBO, for a formula that has its optimum on
+the whole plane. *Crashing*: a half-space of random direction, three tenths of the cube without the minimiser,
+has no values. *Walled*: the same, where a single active coordinate decides.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from hidim._types import Array, Indices
 from hidim.bench import functions
 from hidim.bench.base import BoxProblem, Crash, Problem
 from hidim.bench.conditional import Jenatton
+from hidim.bench.discrete import discrete_47
 from hidim.bench.functions import Landscape
 from hidim.errors import HidimError
 
@@ -72,6 +74,19 @@ FAMILIES = {
     "rpp": Family(functions.projected, "RPP-GP-UCB: the same behind a linear map", least=4, even=True),
 }
 
+
+class Named(NamedTuple):
+    """A problem that is not one of a family: how it is made, and one line for `hidim bench list`."""
+
+    build: Callable[[], Problem]
+    about: str
+
+
+NAMED = {
+    "jenatton": Named(Jenatton, "Add-Tree: a conditional tree"),
+    "discrete-47": Named(discrete_47, "REMBO: 40 binary and 7 categorical parameters, five of which matter"),
+}
+
 EXAMPLES = (
     "branin-25",
     "branin-25-rotated",
@@ -86,6 +101,7 @@ EXAMPLES = (
     "rpp-50",
     "hartmann6-6-noisy",
     "jenatton",
+    "discrete-47",
 )
 
 
@@ -97,8 +113,8 @@ def problem(name: str) -> Problem:
         >>> levy.dim, levy.optimum, round(levy.evaluate(levy.minimiser), 12)
         (20, 0.0, 0.0)
     """
-    if name == "jenatton":
-        return Jenatton()
+    if name in NAMED:
+        return NAMED[name].build()
     family, dim, variants = _parse(name)
     return _huge(family, dim) if dim > HUGE else _box(family, dim, variants)
 
@@ -110,7 +126,7 @@ def _parse(name: str) -> tuple[str, int, tuple[str, ...]]:
     if family not in FAMILIES or len(numbers) != 1 or len(set(words)) != len(words):
         raise HidimError(
             f"no problem {name!r}: write family-dimension[-variant…] with a family of "
-            f"{', '.join(FAMILIES)}, as in 'levy-20-shifted'; or 'jenatton'"
+            f"{', '.join(FAMILIES)}, as in 'levy-20-shifted'; or one of {', '.join(NAMED)}"
         )
     dim, needs = int(numbers[0]), FAMILIES[family]
     if dim < needs.least or (needs.even and dim % 2):
@@ -127,9 +143,7 @@ def _parse(name: str) -> tuple[str, int, tuple[str, ...]]:
 def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
     base = f"{family}-{dim}"
     landscape = FAMILIES[family].build(dim)
-    active = np.arange(landscape.dim)
-    if FAMILIES[family].scattered:
-        active = _generator(base, "active").permutation(dim)[: landscape.dim]
+    active = _active(family, dim, landscape.dim)
     formula, low, width = landscape.formula, landscape.low, landscape.high - landscape.low
     # The minimiser's idle coordinates may be anything. Were they the centre's, a rotation about the minimiser
     # would leave the centre's value close to the optimum and flatter methods that start there.
@@ -167,13 +181,26 @@ def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
 def _huge(family: str, dim: int) -> BoxProblem:
     """An embedded landscape of which only the active coordinates are ever looked at."""
     landscape = FAMILIES[family].build(dim)
-    active = _generator(f"{family}-{dim}", "active").choice(dim, landscape.dim, replace=False)
+    active = _active(family, dim, landscape.dim)
     low, width = landscape.low, landscape.high - landscape.low
 
     def evaluate(u: Array) -> float:
         return landscape.formula(low + width * u[active])
 
     return BoxProblem(f"{family}-{dim}", dim, landscape.optimum, evaluate, np.empty(0))
+
+
+def active_coordinates(name: str) -> Indices:
+    """The coordinates of the cube on which the formula of a problem looks, in its order."""
+    family, dim, _ = _parse(name)
+    return _active(family, dim, FAMILIES[family].build(dim).dim)
+
+
+def _active(family: str, dim: int, count: int) -> Indices:
+    if not FAMILIES[family].scattered:
+        return np.arange(count)
+    rng = _generator(f"{family}-{dim}", "active")
+    return rng.choice(dim, count, replace=False) if dim > HUGE else rng.permutation(dim)[:count]
 
 
 def _range(evaluate: Callable[[Array], float], dim: int, optimum: float) -> float:

@@ -51,7 +51,7 @@ class Embedding(ABC):
 
         Dot products one by one: in a matrix product the last bit of a coordinate depends on its company.
         """
-        return np.clip(np.vecdot(y[:, None], self.rows(indices)), -1.0, 1.0)
+        return np.asarray(np.clip(np.vecdot(y[:, None], self.rows(indices)), -1.0, 1.0))
 
     def unit(self, y: Array, indices: Indices) -> Array:
         """The same coordinates (n, m) in the unit cube: (1 + clip(A y)) / 2."""

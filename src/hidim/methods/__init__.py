@@ -6,9 +6,9 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from hidim.errors import MethodError
-from hidim.methods.baxus import Baxus
 from hidim.methods.auto import Auto
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
+from hidim.methods.baxus import Baxus
 from hidim.methods.gp import GaussianProcess
 from hidim.methods.rembo import Rembo
 from hidim.methods.scatter import Random, Sobol

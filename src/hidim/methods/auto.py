@@ -19,7 +19,7 @@ LARGE = 5_000
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """The default: `gp`, and `baxus`, which looks at such a space through an embedding, beyond 5000 columns."""
+    """The default: `gp`; beyond 5000 columns `baxus`, which looks at a space through an embedding."""
 
     name: ClassVar[str] = "auto"
 

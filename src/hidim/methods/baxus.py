@@ -103,9 +103,7 @@ class Baxus(Method):
     def _carried(self, history: History, sketch: CountSketch) -> History:
         """The history as that of the bins; trials from elsewhere are no points of it, and are not counted."""
         trials = [t for t in history if "y" in t.meta]
-        return History(
-            [replace(t, number=i, params={"y": _grown(t, sketch)}) for i, t in enumerate(trials)]
-        )
+        return History([replace(t, number=i, params={"y": _grown(t, sketch)}) for i, t in enumerate(trials)])
 
     def means(self, task: Task, history: History) -> Array | None:
         if any("y" not in trial.meta for trial in history.complete):

@@ -71,9 +71,7 @@ def suggested(
     if point is not None:
         return Suggestion(space.decode(point), {**meta, "instead": "random"})
     y = candidates[0]
-    return Suggestion(
-        configuration(space, embedding, y), {**meta, "y": y.tolist(), "instead": "repetition"}
-    )
+    return Suggestion(configuration(space, embedding, y), {**meta, "y": y.tolist(), "instead": "repetition"})
 
 
 def _first_apart(history: History, run: int, candidates: Array) -> int | None:

@@ -161,9 +161,7 @@ class Rembo(Method):
             logger.warning("trial %d is a random point, because the model failed: %s", len(history), error)
             return suggested(task, history, embedding, anywhere, rng, {**meta, "fallback": str(error)})
         meta = {"run": number, "way": "embedding"} | learnt
-        return suggested(
-            task, history, embedding, points, rng, meta, repeat=is_noisy(task, history)
-        )
+        return suggested(task, history, embedding, points, rng, meta, repeat=is_noisy(task, history))
 
     def embedding(self, task: Task, run: int) -> Gaussian:
         """A of a run; it depends on the seed of the task and on nothing else."""
@@ -187,9 +185,9 @@ class Rembo(Method):
         seen = run.seen
         noise = NOISY if noisy else EXACT
         past = [trial.meta for trial in run.history]
-        scales = self.schedule.current(
-            past, run.asked, model.kernel.size, partial(_likelihood, model, seen, noise), self._longest(task)
-        )
+        likelihood = partial(_likelihood, model, seen, noise)
+        longest = self._longest(task.space)
+        scales = self.schedule.current(past, run.asked, model.kernel.size, likelihood, longest)
         posterior = Posterior(model, np.append(scales.fitted, noise), seen.x, seen.y)
         feasibility = learn_feasibility(model, run.history, seen)
         learnt: dict[str, Any] = {"bold": False}
@@ -208,17 +206,14 @@ class Rembo(Method):
         return np.vstack([found, anywhere[order]]), learnt
 
     def _model(self, task: Task, embedding: Gaussian) -> Model:
-        key = ("rembo", self, embedding)
-        if key not in task.memo:
-            task.memo[key] = Model(self._kernel(task.space, embedding), noise_parameter(), mean_sd=0.0)
-        model: Model = task.memo[key]
-        return model
+        models: dict[Any, Model] = task.memo.setdefault("rembo", {})
+        key = (self, embedding)
+        if key not in models:
+            models[key] = Model(self._kernel(task.space, embedding), noise_parameter(), mean_sd=0.0)
+        return models[key]
 
     def _kernel(self, space: Space, embedding: Embedding) -> Kernel:
-        kind = self.kernel
-        if kind == "auto":
-            small = space.dim <= LARGEST
-            kind = "high" if small and np.any(space.columns.kind != Kind.CONTINUOUS) else "low"
+        kind = self._kind(space)
         if kind == "low":
             return isotropic(embedding.low)
         if space.dim > LARGEST:
@@ -229,13 +224,18 @@ class Rembo(Method):
         matrix = embedding.rows(np.arange(space.dim))
         if kind == "warped":
             return Through(Warped(matrix), isotropic(embedding.low))
-        return high_dimensional(
-            space, matrix, as_labels=kind == "categorical", squared=self.squared_hamming
-        )
+        return high_dimensional(space, matrix, as_labels=kind == "categorical", squared=self.squared_hamming)
 
-    def _longest(self, task: Task) -> float:
+    def _kind(self, space: Space) -> str:
+        if self.kernel != "auto":
+            return self.kernel
+        small = space.dim <= LARGEST
+        return "high" if small and np.any(space.columns.kind != Kind.CONTINUOUS) else "low"
+
+    def _longest(self, space: Space) -> float:
         """U at the start; distances between configurations grow with √D."""
-        return self.schedule.longest if self.kernel == "low" else max(self.schedule.longest, task.space.dim**0.5)
+        longest = self.schedule.longest
+        return longest if self._kind(space) in ("low", "warped") else max(longest, space.dim**0.5)
 
     def _acquisition(self, posterior: Posterior, noisy: bool) -> Acquisition:
         target = float((posterior.smoothed if noisy else posterior.y).min())
@@ -254,7 +254,7 @@ class Rembo(Method):
             for maximiser in (Direct(self.evaluations), CMAES(self.evaluations))
         ]
         winner = max(found, key=lambda optimum: optimum.value).point
-        return ascend(objective, winner[None], -upper, upper, max_calls=20)[0][0]
+        return np.asarray(ascend(objective, winner[None], -upper, upper, max_calls=20)[0][0])
 
     def means(self, task: Task, history: History) -> Array | None:
         complete = history.complete

@@ -13,7 +13,6 @@ from hidim.gp.maps import Map
 from hidim.gp.parameter import Parameter
 from hidim.gp.priors import Normal, Prior
 
-
 _NONE = np.empty(0)
 
 

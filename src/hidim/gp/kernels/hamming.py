@@ -137,5 +137,7 @@ class Overlap(Hamming):
 
     def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
         if self.squared:
-            raise MethodError("a kernel that is not positive semi-definite has no features: use squared=False")
+            raise MethodError(
+                "a kernel that is not positive semi-definite has no features: use squared=False"
+            )
         return super().features(np.full(len(self.columns), -theta[0]), rng, count, width)
