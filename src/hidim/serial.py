@@ -56,10 +56,14 @@ def _read(value: Any) -> Any:
     if not isinstance(value, Mapping) or "embedding" not in value:
         return value
     settings = dict(value)
-    kind, y, part = settings.pop("embedding"), settings.pop("y"), settings.pop("part")
+    kind = settings.pop("embedding")
     if kind not in EMBEDDINGS:
         raise HistoryError(f"a vector comes from the embedding {kind!r}, which this hidim does not know")
-    return LazyVector(type(EMBEDDINGS[kind])(**settings), np.array(y), **part)
+    try:
+        y, part = settings.pop("y"), settings.pop("part")
+        return LazyVector(type(EMBEDDINGS[kind])(**settings), np.array(y), **part)
+    except (KeyError, TypeError, ValueError) as error:
+        raise HistoryError(f"a vector of the embedding {kind!r} is damaged: {error}") from error
 
 
 def write_trial(trial: Trial) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from hidim.bench.peers import PEERS, check_method, make_peer
 from hidim.bench.problems import problem
 from hidim.errors import MethodError
 
-PACKAGES = {"random": "numpy", "botorch": "botorch", "pycma": "cma"}
+PACKAGES = {"random": "numpy", "botorch": "botorch", "pycma": "cma", "smac": "smac"}
 
 
-@pytest.mark.parametrize("name", ["random", "optuna-tpe", "optuna-cmaes", "pycma"])
+@pytest.mark.parametrize("name", ["random", "optuna-tpe", "optuna-cmaes", "pycma", "smac"])
 def test_suggestions_stay_in_the_cube_and_repeat_with_the_seed(name: str) -> None:
     pytest.importorskip(PACKAGES.get(name, "optuna"))
     task = problem("levy-5")
@@ -33,7 +33,7 @@ def test_suggestions_stay_in_the_cube_and_repeat_with_the_seed(name: str) -> Non
     np.testing.assert_array_equal(points, run())
 
 
-@pytest.mark.parametrize("name", ["random", "optuna-tpe"])
+@pytest.mark.parametrize("name", ["random", "optuna-tpe", "smac"])
 def test_conditional_configurations_are_whole(name: str) -> None:
     pytest.importorskip(PACKAGES.get(name, "optuna"))
     tree = problem("jenatton")
@@ -42,6 +42,23 @@ def test_conditional_configurations_are_whole(name: str) -> None:
         params = peer.ask()
         assert len(params) == 4
         peer.tell(params, tree.value(params))
+
+
+@pytest.mark.parametrize("name", ["random", "optuna-tpe", "smac"])
+def test_labels_are_chosen_and_crashes_passed_over(name: str) -> None:
+    pytest.importorskip(PACKAGES.get(name, "optuna"))
+    task = problem("discrete-47")
+    peer = make_peer(name, task, seed=0, budget=10)
+    asked = []
+    for number in range(10):
+        params = peer.ask()
+        task.space().validate(params)
+        asked.append(tuple(params.values()))
+        if number in (0, 1, 5):
+            peer.fail(params)
+        else:
+            peer.tell(params, task.value(params))
+    assert len(set(asked)) == 10
 
 
 def test_box_only_peer_refuses_a_tree() -> None:

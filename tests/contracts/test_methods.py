@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from hidim import Choice, Float, History, Int, Optimizer, Space, TrialState, Vector
 from hidim._threads import single_threaded
-from hidim.methods import METHODS, GaussianProcess, Method, Task
+from hidim.methods import METHODS, Baxus, GaussianProcess, Method, Rembo, Task
 from hidim.methods.surrogate import Surrogate
 from registered import DISTINCT
 from space.corpus import CORPUS
@@ -34,11 +35,19 @@ SPACES = {
     "tiny": Space(n=Int(1, 3), a=Choice("x", y=Space(b=Choice("p", "q")))),
 }
 
+ISOTROPIC = GaussianProcess(surrogate=Surrogate(lengthscales="isotropic"))
+
 VARIANTS: dict[str, Method] = {
-    "gp isotropic": GaussianProcess(surrogate=Surrogate(lengthscales="isotropic")),
+    "gp isotropic": ISOTROPIC,
     "gp ard": GaussianProcess(surrogate=Surrogate(lengthscales="ard")),
     "gp slice": GaussianProcess(surrogate=Surrogate(inference="slice", draws=2)),
     "gp identity": GaussianProcess(surrogate=Surrogate(outcome="identity")),
+    # One run with two random points: all but the beginning is model-based.
+    "rembo high": Rembo(low=3, runs=1, initial=2, evaluations=15, kernel="high"),
+    "rembo warped ei": Rembo(low=2, runs=1, initial=2, evaluations=15, kernel="warped", acquisition="ei"),
+    "rembo multistart": Rembo(low=3, runs=1, initial=2, search="multistart"),
+    # Three trials that bring nothing, and it grows.
+    "baxus eager": Baxus(low=2, patience=0.0, least=3, inner=replace(ISOTROPIC, initial=3)),
 }
 ALL: dict[str, Method] = {**DISTINCT, **VARIANTS}
 
@@ -94,6 +103,13 @@ def test_a_method_is_a_frozen_configuration_with_a_registered_name(name):
     if field is not None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(method, field.name, None)
+
+
+@pytest.mark.parametrize("where", ["vector", "conditional"])
+def test_the_variants_are_past_their_beginnings(where):
+    for name in (name for name in VARIANTS if name.startswith("rembo")):
+        assert [t.meta["way"] for t in run(name, where)[2:]] == ["embedding"] * (LENGTH - 2)
+    assert len({t.meta["run"] for t in run("baxus eager", where)}) > 1
 
 
 @every_pair

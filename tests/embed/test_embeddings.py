@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hidim.embed import EMBEDDINGS, CountSketch, Gaussian, LazyVector
+from hidim.embed import EMBEDDINGS, CountSketch, Gaussian, LazyVector, Uniform
 from hidim.embed.counter import normals, words
+from hidim.embed.lazy import CHUNK, DENSE, handed_out
 from hidim.errors import MethodError
 
 everyone = pytest.mark.parametrize("embedding", EMBEDDINGS.values(), ids=EMBEDDINGS)
@@ -126,3 +127,137 @@ def test_dense_and_lazy_agree_in_a_million_dimensions():
     x = LazyVector(embedding, y)
     places = np.random.default_rng(1).integers(10**6, size=50)
     assert np.array_equal(np.asarray(x)[places], x[places])
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [Gaussian(10**6, 2, seed=3), CountSketch(10**6, 8, seed=3, doublings=2), Uniform(10**6, 1, seed=3)],
+    ids=["gaussian", "count-sketch", "uniform"],
+)
+def test_however_a_million_coordinates_are_looked_at_they_are_the_same_bits(embedding):
+    rng = np.random.default_rng(0)
+    x = LazyVector(embedding, rng.uniform(-1, 1, size=embedding.low), -0.3, 1.7)
+    dense = np.asarray(x)
+    assert dense.dtype == np.float64
+    assert [x[int(i)] for i in (0, CHUNK - 1, CHUNK, -1)] == dense[[0, CHUNK - 1, CHUNK, -1]].tolist()
+    places = rng.integers(-(10**6), 10**6, size=100)
+    assert np.array_equal(x[places], dense[places])
+    assert np.array_equal(x[places.tolist()], dense[places])
+    for part in (slice(CHUNK - 3, CHUNK + 3), slice(-5, None), slice(10, 4, -1), slice(None, None, 99_991)):
+        assert np.array_equal(x[part], dense[part])
+    assert np.array_equal(x.chunk(2 * CHUNK - 7, 2 * CHUNK + 7), dense[2 * CHUNK - 7 : 2 * CHUNK + 7])
+    assert list(x) == dense.tolist()
+
+
+@everyone
+def test_a_part_of_a_lazy_vector_is_that_part_of_all_columns(embedding):
+    y = np.random.default_rng(0).uniform(-1, 1, size=embedding.low)
+    whole, part = LazyVector(embedding, y), LazyVector(embedding, y, start=7, size=20)
+    assert len(part) == 20
+    assert np.array_equal(np.asarray(part), np.asarray(whole)[7:27])
+    assert part[-1] == whole[26]
+    with pytest.raises(IndexError, match="20 coordinates"):
+        part[20]
+
+
+@everyone
+def test_clipped_coordinates_are_the_bounds_themselves(embedding):
+    x = LazyVector(embedding, np.full(embedding.low, 1e6), 0.1, 0.7)
+    dense = np.asarray(x)
+    assert set(dense[(dense < 0.2) | (dense > 0.6)]) <= {0.1, 0.7}
+    assert {dense.min(), dense.max()} == {0.1, 0.7}
+
+
+@pytest.mark.parametrize(
+    "apply",
+    [
+        np.sin,
+        np.negative,
+        lambda x: np.add(x, 1.0),
+        lambda x: x + 1.0,
+        lambda x: 2.0 * x,
+        lambda x: np.ones(len(x)) - x,
+        lambda x: x @ x,
+        lambda x: x < 0.0,
+    ],
+    ids=["sin", "negative", "add", "plus", "times", "minus", "matmul", "less"],
+)
+def test_arithmetic_with_a_lazy_vector_is_refused(apply):
+    x = LazyVector(Gaussian(high=50, low=2), np.ones(2))
+    with pytest.raises(TypeError):
+        apply(x)
+
+
+def test_a_mask_picks_coordinates_and_must_be_as_long_as_the_vector():
+    x = LazyVector(Gaussian(high=50, low=2, seed=1), np.array([0.3, -0.2]))
+    mask = np.asarray(x) > 0.0
+    assert np.array_equal(x[mask], np.asarray(x)[mask])
+    assert x[np.zeros(50, dtype=bool)].shape == (0,)
+    with pytest.raises(IndexError, match=r"mask must have shape \(50,\)"):
+        x[mask[:-1]]
+
+
+@pytest.mark.parametrize("index", [50, -51, [0, 50], np.array([-51]), np.int64(50)], ids=repr)
+def test_an_index_out_of_range_is_refused(index):
+    with pytest.raises(IndexError, match="50 coordinates"):
+        LazyVector(Gaussian(high=50, low=2), np.ones(2))[index]
+
+
+def test_no_index_gives_no_coordinates():
+    x = LazyVector(Gaussian(high=50, low=2), np.ones(2))
+    assert x[[]].shape == x[5:5].shape == x[60:].shape == (0,)
+
+
+@pytest.mark.parametrize("index", [1.5, [0.9], np.array([1.0, 2.5])], ids=repr)
+def test_an_index_that_is_no_integer_is_refused(index):
+    with pytest.raises((IndexError, TypeError)):
+        LazyVector(Gaussian(high=50, low=2), np.ones(2))[index]
+
+
+def test_a_table_of_indices_gives_a_table_or_an_error():
+    x = LazyVector(Gaussian(high=50, low=2), np.ones(2))
+    table = np.array([[1, 2], [3, 4]])
+    try:
+        found = x[table]
+    except IndexError:
+        return
+    assert np.array_equal(found, np.asarray(x)[table])
+
+
+def test_lazy_vectors_are_equal_if_they_stand_for_the_same():
+    embedding, y = Gaussian(high=10**9, low=2, seed=1), np.array([0.1, 0.2])
+    x = LazyVector(embedding, y)
+    assert x == LazyVector(Gaussian(high=10**9, low=2, seed=1), y.copy())
+    assert hash(x) == hash(LazyVector(embedding, y.copy()))
+    for other in (
+        LazyVector(embedding, y + 1e-16 + 1e-12),
+        LazyVector(Gaussian(high=10**9, low=2, seed=2), y),
+        LazyVector(embedding, y, high=2.0),
+        LazyVector(embedding, y, start=1),
+        LazyVector(embedding, y, size=5),
+        "x",
+    ):
+        assert x != other
+
+
+def test_a_lazy_vector_is_compared_with_an_array_by_its_coordinates():
+    x = LazyVector(Gaussian(high=50, low=2, seed=1), np.array([0.1, 0.2]))
+    dense = np.asarray(x)
+    assert x == dense
+    assert dense == x
+    dense[7] = np.nextafter(dense[7], 2.0)
+    assert x != dense
+    assert x != dense[:-1]
+
+
+def test_only_what_is_too_long_stays_lazy_for_objectives():
+    y = np.ones(1)
+    short, long = (LazyVector(CountSketch(high, 1), y) for high in (DENSE, DENSE + 1))
+    assert isinstance(handed_out(short), np.ndarray)
+    assert handed_out(long) is long
+    assert handed_out("label") == "label"
+
+
+def test_uniform_vectors_fill_the_cube_evenly():
+    x = Uniform(high=20_000, low=1, seed=5).unit(np.ones((1, 1)), np.arange(20_000))[0]
+    assert stats.kstest(x, "uniform").pvalue > 1e-3

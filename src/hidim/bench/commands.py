@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hidim.bench.naming import split_names
+
 DEFAULT_PROBLEMS = "branin-25,hartmann6-100,rep-branin-20,rep-hartmann6-20,rosenbrock-20,levy-20"
 
 
@@ -34,8 +36,12 @@ def _add_run(actions: Any) -> None:
         description="Run methods × problems × seeds, one thread each. Finished runs in the results file are "
         "skipped, so the same command resumes a sweep that was stopped.",
     )
-    parser.add_argument("--problems", type=_names, default=_names(DEFAULT_PROBLEMS), help="names, by commas")
-    parser.add_argument("--methods", type=_names, default=["hidim:gp", "random"], help="names, by commas")
+    parser.add_argument(
+        "--problems", type=split_names, default=split_names(DEFAULT_PROBLEMS), help="names, by commas"
+    )
+    parser.add_argument(
+        "--methods", type=split_names, default=["hidim:gp", "random"], help="names, by commas"
+    )
     parser.add_argument("--seeds", type=_positive, default=5, metavar="N", help="seeds 0 to N-1 (default 5)")
     parser.add_argument(
         "--evaluations", type=_positive, default=200, metavar="N", help="per run (default 200)"
@@ -70,7 +76,7 @@ def _add_latency(actions: Any) -> None:
     parser.add_argument("--dims", type=_numbers, default=[100], help="dimensions, by commas (default 100)")
     parser.add_argument("--sizes", type=_numbers, default=[200, 500], help="trials told (default 200,500)")
     parser.add_argument(
-        "--methods", type=_names, default=_names("hidim:gp,optuna-gp,botorch"), help="by commas"
+        "--methods", type=split_names, default=split_names("hidim:gp,optuna-gp,botorch"), help="by commas"
     )
     parser.add_argument(
         "--repeats",
@@ -99,8 +105,9 @@ def _add_paper(actions: Any) -> None:
 
 
 def _list(_: argparse.Namespace) -> None:
+    from hidim.bench.naming import PREFIX
     from hidim.bench.papers import STUDIES
-    from hidim.bench.peers import PEERS, PREFIX
+    from hidim.bench.peers import PEERS
     from hidim.bench.problems import EXAMPLES, FAMILIES, NAMED, VARIANTS
     from hidim.methods import METHODS
 
@@ -115,6 +122,7 @@ def _list(_: argparse.Namespace) -> None:
     for study in STUDIES.values():
         print(f"  {study.name:16} {study.about}")
     print("Methods:", ", ".join([*PEERS, *(PREFIX + name for name in METHODS)]))
+    print("  with settings, for example hidim:rembo(low=3,runs=4,kernel=categorical)")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -177,12 +185,8 @@ def _records(paths: list[Path]) -> list[dict[str, Any]]:
     return [record for path in paths for record in read_records(path)]
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _numbers(text: str) -> list[int]:
-    return [_positive(number) for number in _names(text)]
+    return [_positive(number) for number in split_names(text)]
 
 
 def _positive(text: str) -> int:

@@ -1,7 +1,7 @@
 """Problems all of whose parameters are labels, and one of them with few that matter.
 
-`discrete-47` has the shape of REMBO's solver configuration (§4.3): 40 binary and 7 categorical parameters. Only
-three binary ones and two of seven and eight levels have an effect, so that there are 448 different values.
+`discrete-47` has the shape of REMBO's solver configuration (§4.3): 40 binary and 7 categorical parameters.
+Only two binary ones and those of seven, four and eight levels have an effect: there are 896 different values.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def discrete_47() -> Table:
     binary = {f"b{i}": ("off", "on") for i in range(1, BINARY + 1)}
     several = {f"c{i}": tuple("ABCDEFGH"[:count]) for i, count in enumerate(LEVELS, start=1)}
     options = binary | several
-    active = (*rng.choice(list(binary), 3, replace=False).tolist(), "c1", "c3")
+    active = (*rng.choice(list(binary), 2, replace=False).tolist(), "c1", "c2", "c3")
     values = _effects([len(options[parameter]) for parameter in active], rng)
     return Table(name, float(values.min()), options, active, values)
 

@@ -18,7 +18,8 @@ from itertools import product
 import numpy as np
 
 from hidim.bench.base import BoxProblem
-from hidim.bench.peers import PREFIX, Peer, check_method, make_peer
+from hidim.bench.naming import PREFIX
+from hidim.bench.peers import Peer, check_method, make_peer
 from hidim.bench.problems import problem
 from hidim.bench.runner import one_thread, spawn_pool, step
 from hidim.bench.tables import render

@@ -2,7 +2,8 @@
 
 `make_peer("optuna-gp", problem, seed=0, budget=200)` gives an object with `ask`, `tell` and `add`. Peers run
 with their own defaults; what BoTorch leaves to its user follows its tutorials (see `BoTorch`). `hidim:gp` is
-hidim's method `gp`, and so on for every method. Other packages are imported when a peer is made, not before.
+hidim's method `gp`, and so on for every method, with settings in brackets (see `naming`). Other packages are
+imported when a peer is made, not before.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ import numpy as np
 from hidim._optional import require
 from hidim._types import Array, Params
 from hidim.bench.base import BoxProblem, Problem
+from hidim.bench.naming import PREFIX, named_method
 from hidim.errors import MethodError
 
 
@@ -217,13 +221,66 @@ class PyCMA(Peer):
             self._told = []
 
 
-class Hidim(Peer):
-    """A method of hidim through its own `Optimizer`."""
+class SMAC(Peer):
+    """SMAC's facade for hyperparameters with its defaults: a random forest over a ConfigSpace."""
 
-    def __init__(self, method: str, problem: Problem, seed: int, budget: int) -> None:
+    def __init__(self, problem: Problem, seed: int, budget: int) -> None:
+        smac = require("smac", "bench")
+        self._problem, self._words = problem, require("smac.runhistory", "bench")
+        with TemporaryDirectory() as folder:  # files are written here, and not afterwards
+            scenario = smac.Scenario(
+                _without_vectors(problem),
+                output_directory=Path(folder),
+                deterministic=True,
+                n_trials=budget,
+                seed=seed,
+            )
+            self._facade = smac.HyperparameterOptimizationFacade(scenario, logging_level=False)
+        self._asked: Any = None
+        self._worst: float | None = None
+        self._crashed: list[Any] = []
+
+    def ask(self) -> Params:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # means of empty slices, and the like
+            self._asked = self._facade.ask()
+        return self._problem.draw(self)
+
+    def vector(self, name: str, dim: int) -> Array:
+        return np.array([self._asked.config[f"{name}{i}"] for i in range(dim)])
+
+    def real(self, name: str, low: float, high: float) -> float:
+        return float(self._asked.config[name])
+
+    def label(self, name: str, options: tuple[str, ...]) -> str:
+        return str(self._asked.config[name])
+
+    def tell(self, params: Params, value: float) -> None:
+        self._worst = value if self._worst is None else max(self._worst, value)
+        self._facade.tell(self._asked, self._words.TrialValue(cost=value), save=False)
+        self._tell_crashes()
+
+    def fail(self, params: Params) -> None:
+        self._crashed.append(self._asked)
+        self._tell_crashes()
+
+    def _tell_crashes(self) -> None:
+        """Crashed runs need a finite cost: the worst value so far, for which those before any value wait."""
+        if self._worst is None:
+            return
+        for asked in self._crashed:
+            value = self._words.TrialValue(cost=self._worst, status=self._words.StatusType.CRASHED)
+            self._facade.tell(asked, value, save=False)
+        self._crashed = []
+
+
+class Hidim(Peer):
+    """A method of hidim, `name` as in `hidim:gp` or `hidim:rembo(low=3)`, through its own `Optimizer`."""
+
+    def __init__(self, name: str, problem: Problem, seed: int, budget: int) -> None:
         from hidim.optimizer import Optimizer
 
-        self._optimizer = Optimizer(problem.space(), method=method, seed=seed, budget=budget)
+        self._optimizer = Optimizer(problem.space(), method=named_method(name), seed=seed, budget=budget)
         self._trial: Any = None
 
     def ask(self) -> Params:
@@ -253,20 +310,17 @@ PEERS: dict[str, Callable[[Problem, int, int], Peer]] = {
     "botorch": BoTorch,
     "botorch-noisy": lambda problem, seed, budget: BoTorch(problem, seed, budget, noisy=True),
     "pycma": PyCMA,
+    "smac": SMAC,
 }
-PREFIX = "hidim:"
 
 
 def check_method(name: str) -> None:
-    """Raise `MethodError` unless `name` is a peer or a method of hidim."""
+    """Raise `MethodError` unless `name` is a peer or a method of hidim, with settings that it can take."""
     if name in PEERS:
         return
     if not name.startswith(PREFIX):
         raise MethodError(f"no method {name!r}: choose from {', '.join(PEERS)} and hidim:<method>")
-    from hidim.methods import METHODS
-
-    if name.removeprefix(PREFIX) not in METHODS:
-        raise MethodError(f"no method {name!r}: hidim has {', '.join(PREFIX + known for known in METHODS)}")
+    named_method(name)
 
 
 def make_peer(name: str, problem: Problem, seed: int, budget: int) -> Peer:
@@ -274,10 +328,20 @@ def make_peer(name: str, problem: Problem, seed: int, budget: int) -> Peer:
     check_method(name)
     if name in PEERS:
         return PEERS[name](problem, seed, budget)
-    return Hidim(name.removeprefix(PREFIX), problem, seed, budget)
+    return Hidim(name, problem, seed, budget)
 
 
 def _box(problem: Problem, peer: str) -> BoxProblem:
     if not isinstance(problem, BoxProblem):
         raise MethodError(f"{peer} cannot run {problem.name!r}, whose parameters are conditional")
     return problem
+
+
+def _without_vectors(problem: Problem) -> Any:
+    """The problem's space as a `ConfigurationSpace`; coordinates of a box are floats x0, x1, …"""
+    from hidim.space import Float, Space
+    from hidim.space.configspace import to_configspace
+
+    if isinstance(problem, BoxProblem):
+        return to_configspace(Space({f"x{i}": Float(0.0, 1.0) for i in range(problem.dim)}))
+    return to_configspace(problem.space())

@@ -157,7 +157,7 @@ def _box(family: str, dim: int, variants: tuple[str, ...]) -> BoxProblem:
     if "turned" in variants:
         turn = _orthogonal(dim, _generator(base, "turned"))
         minimiser = 0.5 + turn.T @ np.where(np.isin(np.arange(dim), active), minimiser - 0.5, 0.0)
-        moves.append(lambda u: 0.5 + turn @ (u - 0.5))
+        moves.insert(0, lambda u: 0.5 + turn @ (u - 0.5))
     if "rotated" in variants:
         rotation, pivot = _orthogonal(dim, _generator(base, "rotated")), minimiser
         # A point is rotated first and shifted then, so that the rotation is about the shifted minimiser.

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 
 from hidim._types import Array
-from hidim.bench.peers import PREFIX
+from hidim.bench.naming import PREFIX
 from hidim.bench.runner import Record
 from hidim.bench.tables import figure, render
 

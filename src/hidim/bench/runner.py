@@ -34,7 +34,7 @@ from hidim.errors import HistoryError
 
 Record = dict[str, Any]
 
-PACKAGES = ("numpy", "scipy", "cmaes", "optuna", "torch", "botorch", "gpytorch", "cma")
+PACKAGES = ("numpy", "scipy", "cmaes", "optuna", "torch", "botorch", "gpytorch", "cma", "smac")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 

@@ -73,10 +73,14 @@ class LazyVector:
         if isinstance(index, int | np.integer):
             return float(self._at(np.array([index]))[0])
         indices = np.asarray(index)
+        if indices.ndim == 0 and indices.dtype.kind in "iu":
+            return self[int(indices)]
         if indices.dtype == np.bool_:
             if indices.shape != self.shape:
                 raise IndexError(f"a mask must have shape {self.shape}, not {indices.shape}")
             indices = np.flatnonzero(indices)
+        if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
+            raise IndexError("a lazy vector is indexed by integers, slices, and flat lists or arrays of them")
         return self._at(indices.astype(np.int64))
 
     def _at(self, indices: Indices) -> Array:
@@ -88,6 +92,12 @@ class LazyVector:
         # As the linear scale of a space does it, to the last bit.
         inside = np.clip(self.low + unit * (self.high - self.low), self.low, self.high)
         return np.where(unit <= 0.0, self.low, np.where(unit >= 1.0, self.high, inside))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether all coordinates can be computed."""
+        inside = 0 <= self.start <= self.start + self.size <= self.embedding.high
+        return inside and self.y.shape == (self.embedding.low,) and bool(np.all(np.isfinite(self.y)))
 
     def chunk(self, start: int, stop: int) -> Array:
         """Coordinates `start` to `stop` − 1."""

@@ -18,6 +18,9 @@ import numpy as np
 from hidim._types import Array
 from hidim.gp.maps import Map, Mapped
 
+#: A subspace that is the whole space leaves the cube nowhere, but for rounding.
+ROUNDING = 1e-12
+
 
 class Warped(Map):
     """Y (n, d) to Ψ(Y) (n, d).
@@ -37,9 +40,11 @@ class Warped(Map):
         z = p @ self.basis.T
         corner = np.argmax(np.abs(z), axis=1)
         rows = np.arange(len(x))
-        c = np.maximum(np.abs(z[rows, corner]), 1.0)
-        outside = c > 1.0
-        size = np.maximum(np.linalg.norm(p, axis=1), 1e-300)
+        c = np.abs(z[rows, corner])
+        outside = c > 1.0 + ROUNDING
+        size = np.linalg.norm(p, axis=1)
+        size[size == 0.0] = 1.0  # at the origin, where t is 0
+        c[~outside] = 1.0
         t = np.linalg.norm(lifted - z / c[:, None], axis=1) * outside
         s = 1.0 / c + t / size
 

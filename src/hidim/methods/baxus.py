@@ -21,8 +21,9 @@ import numpy as np
 from hidim._types import Array
 from hidim.embed import CountSketch
 from hidim.methods.base import Method, Suggestion, Task, at_least
-from hidim.methods.embedded import suggested
+from hidim.methods.embedded import belongs, suggested
 from hidim.methods.gp import GaussianProcess
+from hidim.methods.noise import is_noisy
 from hidim.space import Space, Vector
 from hidim.trial import History, Trial
 
@@ -47,7 +48,7 @@ class Baxus(Method):
 
     name: ClassVar[str] = "baxus"
 
-    low: int = 4
+    low: int = 8
     patience: float = 1.0
     least: int = 15
     most: int = 256
@@ -58,15 +59,24 @@ class Baxus(Method):
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
         sketch = self.sketch(task, history)
-        inside, known = self._inside(task, sketch), self._carried(history, sketch)
-        found = self.inner.suggest(inside, known, rng)
+        mine = _own(history, sketch)
+        found = self.inner.suggest(self._inside(task, sketch), _carried(mine, sketch), rng)
         spare = rng.uniform(-1.0, 1.0, size=(64, sketch.low))
         meta = {**found.meta, "run": sketch.doublings}
-        return suggested(task, history, sketch, np.vstack([found.params["y"], spare]), rng, meta)
+        if "probe" in meta:
+            meta["probe"] = mine[meta["probe"]].number
+        candidates = np.vstack([found.params["y"], spare])
+        repeat = is_noisy(task, history)
+        suggestion = suggested(task, history, sketch, candidates, rng, meta, repeat=repeat)
+        if suggestion.meta.get("y") != found.params["y"].tolist():
+            suggestion.meta.pop("probe", None)  # it stands elsewhere
+        return suggestion
 
     def sketch(self, task: Task, history: History) -> CountSketch:
         """The embedding for the next suggestion."""
-        sketch = self._at_level(task, max((trial.meta.get("run", 0) for trial in history), default=0))
+        start = self._at_level(task, 0)
+        level = max((trial.meta["run"] for trial in _own(history, start)), default=0)
+        sketch = self._at_level(task, level)
         if 2 * sketch.low <= min(task.space.dim, self.most) and self._stalls(task, history, sketch):
             return sketch.doubled()
         return sketch
@@ -82,7 +92,7 @@ class Baxus(Method):
     def _stalls(self, task: Task, history: History, sketch: CountSketch) -> bool:
         """Whether none of the last trials was better than all before, with patience for each level anew."""
         finished = history.finished
-        level = [i for i, trial in enumerate(finished) if trial.meta.get("run") == sketch.doublings]
+        level = [i for i, t in enumerate(finished) if len(t.meta.get("y", ())) == sketch.low]
         if not level:
             return False
         sign = -1.0 if task.maximize else 1.0
@@ -100,17 +110,32 @@ class Baxus(Method):
             task.memo["bins"] = kept
         return kept
 
-    def _carried(self, history: History, sketch: CountSketch) -> History:
-        """The history as that of the bins; trials from elsewhere are no points of it, and are not counted."""
-        trials = [t for t in history if "y" in t.meta]
-        return History([replace(t, number=i, params={"y": _grown(t, sketch)}) for i, t in enumerate(trials)])
-
     def means(self, task: Task, history: History) -> Array | None:
-        if any("y" not in trial.meta for trial in history.complete):
-            return None  # the model knows nothing of it
+        start = self._at_level(task, 0)
+        if not all(belongs(trial, start) for trial in history.complete):
+            return None  # the model knows nothing of some
         level = max((trial.meta["run"] for trial in history.complete), default=0)
         sketch = self._at_level(task, level)
-        return self.inner.means(self._inside(task, sketch), self._carried(history, sketch))
+        inside, known = self._inside(task, sketch), _carried(_own(history, sketch), sketch)
+        return self.inner.means(inside, known)
+
+
+def _own(history: History, sketch: CountSketch) -> list[Trial]:
+    """The trials that are points of the sketch; those from elsewhere are not."""
+    return [trial for trial in history if belongs(trial, sketch)]
+
+
+def _carried(trials: list[Trial], sketch: CountSketch) -> History:
+    """A history of the bins, numbered without gaps."""
+    places = {trial.number: place for place, trial in enumerate(trials)}
+    return History([_inner(trial, places, sketch) for trial in trials])
+
+
+def _inner(trial: Trial, places: dict[int, int], sketch: CountSketch) -> Trial:
+    meta = dict(trial.meta)
+    if "probe" in meta:
+        meta["probe"] = places[meta["probe"]]
+    return replace(trial, number=places[trial.number], meta=meta, params={"y": _grown(trial, sketch)})
 
 
 def _grown(trial: Trial, sketch: CountSketch) -> Array:

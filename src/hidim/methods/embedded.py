@@ -2,7 +2,7 @@
 
 A suggestion remembers the low-dimensional point that it stands for:
 
-    meta["run"] = which of several interleaved runs it belongs to, meta["y"] = [...]
+    meta["y"] = [...], meta["embedding"] = of which embedding, as "gaussian 1234"
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from typing import Any
 import numpy as np
 
 from hidim._types import Array, Mask
-from hidim.embed import Embedding, LazyVector
+from hidim.embed import EMBEDDINGS, Embedding, LazyVector
 from hidim.embed.lazy import SHORT
 from hidim.gp.kernels import Kernel, Overlap, SquaredExponential, Stationary, Through
 from hidim.gp.maps import Chain, Clip, Linear, Map, Mapped, Scale, Select
 from hidim.gp.priors import Flat
 from hidim.methods.base import Suggestion, Task, observe
 from hidim.methods.novelty import NEARLY, TOLERANCE, Seen
-from hidim.methods.surrogate import blanked
-from hidim.space import Space
+from hidim.space import Int, Space
 from hidim.space.columns import Kind
-from hidim.trial import History, TrialState
+from hidim.space.scales import LinearSteps, LogSteps
+from hidim.trial import History, Trial, TrialState
 
 #: In spaces of up to so many columns configurations are compared, in larger ones the points they stand for.
 COMPARED = 2_000
+
+#: Integers with more values than this are numbers, whatever is asked for.
+MOST_LABELS = 1_000
 
 
 def configuration(space: Space, embedding: Embedding, y: Array) -> dict[str, Any]:
@@ -52,32 +55,47 @@ def suggested(
 ) -> Suggestion:
     """The first of `candidates` (k, d) whose configuration is new, or some other new configuration.
 
+    A point of the embedding is remembered in the meta.
+
     With `repeat`, complete trials may be repeated, as makes sense if their values are noisy.
     """
     space = task.space
     if space.dim > COMPARED:
-        place = _first_apart(history, meta["run"], candidates)
-        chosen = candidates[0 if place is None else place]
+        place = _first_apart(history, embedding, candidates)
         meta = meta if place is not None else {**meta, "instead": "repetition"}
-        return Suggestion(configuration(space, embedding, chosen), {**meta, "y": chosen.tolist()})
+        return _point(space, embedding, candidates[place or 0], meta)
     seen = observe(task, history)
     known = Seen(seen.failed if repeat else np.vstack([seen.x, seen.failed]), seen.running)
     points = images(space, embedding, candidates)
     new = known.first_new_place(points)
     if new is not None:
-        y = candidates[new]
-        return Suggestion(configuration(space, embedding, y), {**meta, "y": y.tolist()})
+        return _point(space, embedding, candidates[new], meta)
     point = known.any_new(space, rng)
     if point is not None:
         return Suggestion(space.decode(point), {**meta, "instead": "random"})
-    y = candidates[0]
-    return Suggestion(configuration(space, embedding, y), {**meta, "y": y.tolist(), "instead": "repetition"})
+    return _point(space, embedding, candidates[0], {**meta, "instead": "repetition"})
 
 
-def _first_apart(history: History, run: int, candidates: Array) -> int | None:
-    """The place of the first candidate that no trial of the run stands for already."""
-    dim = candidates.shape[1]
-    trials = [t for t in history if t.meta.get("run") == run and len(t.meta.get("y", ())) == dim]
+def _point(space: Space, embedding: Embedding, y: Array, meta: dict[str, Any]) -> Suggestion:
+    remembered = {**meta, "embedding": tag(embedding), "y": y.tolist()}
+    return Suggestion(configuration(space, embedding, y), remembered)
+
+
+def tag(embedding: Embedding) -> str:
+    """What tells embeddings of a history apart, whatever their dimension."""
+    kind = next(name for name, example in EMBEDDINGS.items() if type(example) is type(embedding))
+    return f"{kind} {embedding.seed}"
+
+
+def belongs(trial: Trial, embedding: Embedding) -> bool:
+    """Whether a trial was suggested as a point of that embedding, or of one from which it has grown."""
+    return trial.meta.get("embedding") == tag(embedding)
+
+
+def _first_apart(history: History, embedding: Embedding, candidates: Array) -> int | None:
+    """The place of the first candidate that no trial stands for already."""
+    dim = embedding.low
+    trials = [t for t in history if belongs(t, embedding) and len(t.meta["y"]) == dim]
     known = np.array([t.meta["y"] for t in trials]).reshape(-1, dim)
     tolerance = np.array([NEARLY if t.state is TrialState.RUNNING else TOLERANCE for t in trials])[:, None]
     for place, y in enumerate(candidates):
@@ -87,7 +105,7 @@ def _first_apart(history: History, run: int, candidates: Array) -> int | None:
 
 
 class Discretised(Map):
-    """Points of [−1, 1]^D moved to the nearest configuration: numbers in [−1, 1], labels as in the unit cube.
+    """Points of [−1, 1]^D moved to the nearest configuration: numbers in [−1, 1], labels as `Overlap` wants.
 
     The gradient is passed on where moving a coordinate moves the configuration.
 
@@ -99,13 +117,25 @@ class Discretised(Map):
     def __init__(self, space: Space, labels: Mask) -> None:
         self.space = space
         self.labels = labels
+        found = [
+            (vertex.start, vertex.parameter.low, vertex.parameter.high)
+            for vertex in space.vertices
+            if labels[vertex.start] and isinstance(vertex.parameter, Int) and vertex.parameter.log
+        ]
+        # Integers on a logarithmic scale have cells of different widths, labels have not.
+        columns, low, high = np.array(found, dtype=np.float64).reshape(-1, 3).T
+        self.logs = columns.astype(np.intp)
+        self.uneven, self.even = LogSteps(low, high), LinearSteps(low, high)
         self.continuous: Mask = np.asarray(space.columns.kind == Kind.CONTINUOUS)
 
     def __call__(self, theta: Array, x: Array) -> Mapped:
         snapped = self.space.snap(0.5 * (1.0 + x))
-        moving = self.continuous & ~np.isnan(snapped)
-        unit = blanked(self.space, snapped)
-        value = np.where(self.labels, unit, 2.0 * unit - 1.0)
+        inactive = np.isnan(snapped)
+        moving = self.continuous & ~inactive
+        if len(self.logs):
+            snapped[:, self.logs] = self.even.to_unit(self.uneven.from_unit(snapped[:, self.logs]))
+        numbers = np.where(inactive, 0.0, 2.0 * snapped - 1.0)
+        value = np.where(self.labels, np.where(inactive, -1.0, snapped), numbers)
         return Mapped(value, lambda _: np.empty(0), lambda g: g * moving)
 
 
@@ -122,12 +152,14 @@ def high_dimensional(space: Space, matrix: Array, *, as_labels: bool, squared: b
 
     Args:
         matrix: A (D, d).
-        as_labels: integers are compared like labels.
+        as_labels: integers are compared like labels, if they have at most a thousand values.
         squared: the printed form for labels, which is not positive semi-definite.
     """
     kind, levels = space.columns.kind, space.columns.levels
     lift: Map = Chain(Linear(*matrix.T.shape, fixed=matrix.T), Clip(-1.0, 1.0))
-    label: Mask = np.asarray((kind == Kind.LABEL) | ((kind == Kind.INTEGER) & as_labels))
+    label: Mask = np.asarray(
+        (kind == Kind.LABEL) | ((kind == Kind.INTEGER) & (levels <= MOST_LABELS) & as_labels)
+    )
     numbers, labels = np.flatnonzero(~label), np.flatnonzero(label & (levels > 1))
     if np.any(kind != Kind.CONTINUOUS):
         lift = Chain(lift, Discretised(space, label))

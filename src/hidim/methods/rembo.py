@@ -34,10 +34,11 @@ from hidim.errors import MethodError, NumericalError
 from hidim.gp import linalg
 from hidim.gp.kernels import Kernel, Through
 from hidim.gp.model import Model, noise_parameter
+from hidim.gp.outcome import GENTLE, OUTCOMES, evidence
 from hidim.gp.posterior import Posterior, factorise
 from hidim.gp.psi import Warped
 from hidim.methods.base import Method, Observations, Suggestion, Task, at_least
-from hidim.methods.embedded import high_dimensional, isotropic, suggested
+from hidim.methods.embedded import belongs, high_dimensional, isotropic, suggested
 from hidim.methods.feasibility import learn_feasibility
 from hidim.methods.noise import is_noisy
 from hidim.methods.schedule import Schedule
@@ -48,7 +49,7 @@ from hidim.optim.lbfgs import ascend
 from hidim.optim.multistart import Multistart
 from hidim.space import Space
 from hidim.space.columns import Kind
-from hidim.trial import History, TrialState
+from hidim.trial import History, Trial, TrialState
 
 logger = logging.getLogger("hidim")
 
@@ -63,20 +64,17 @@ LARGEST = 100_000
 
 
 class Run(NamedTuple):
-    """One of the interleaved runs as arrays: low-dimensional points and standardised losses.
+    """One of the interleaved runs.
 
     Args:
         history: its trials.
         asked: how many suggestions it has made.
         seen: points (n, d) and losses (n,), points of failed and of running trials.
-        centre, spread: losses are (raw − centre) / spread.
     """
 
     history: History
     asked: int
     seen: Observations
-    centre: float
-    spread: float
 
 
 @dataclass(frozen=True)
@@ -96,6 +94,8 @@ class Rembo(Method):
         search: "direct+cma-es" takes the better of the two, as in the paper, and polishes it by a few steps
             along the gradient; "multistart" climbs from many points at once, and is several times faster.
         evaluations: of the acquisition function for each of DIRECT and CMA-ES.
+        outcome: "auto" chooses a transform of the losses by evidence, as `gp` does, but among smooth ones: a
+            squared exponential process cannot follow a cusp at the optimum. "identity" is the paper's.
         initial: random points with which every run begins.
         schedule: of the length-scales, Algorithm 3.
         squared_hamming: compare labels by exp(−h²/2λ²) as printed in the paper. That is no valid covariance,
@@ -118,6 +118,7 @@ class Rembo(Method):
     acquisition: Literal["ei", "log-ei"] = "log-ei"
     search: Search = "direct+cma-es"
     evaluations: int = 200
+    outcome: str = "auto"
     initial: int = 3
     schedule: Schedule = field(default_factory=Schedule)
     squared_hamming: bool = False
@@ -131,6 +132,7 @@ class Rembo(Method):
             "box": get_args(Box),
             "acquisition": ("ei", "log-ei"),
             "search": get_args(Search),
+            "outcome": ("auto", *OUTCOMES),
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:
@@ -147,7 +149,7 @@ class Rembo(Method):
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
         number = len(history) % self.runs
         embedding = self.embedding(task, number)
-        run = _run(task, history, number, embedding.low)
+        run = _run(task, history, embedding)
         side = embedding.radius
         meta: dict[str, Any] = {"run": number, "way": "design"}
         anywhere = rng.uniform(-side, side, size=(64, embedding.low))
@@ -185,12 +187,18 @@ class Rembo(Method):
         seen = run.seen
         noise = NOISY if noisy else EXACT
         past = [trial.meta for trial in run.history]
-        likelihood = partial(_likelihood, model, seen, noise)
-        longest = self._longest(task.space)
-        scales = self.schedule.current(past, run.asked, model.kernel.size, likelihood, longest)
-        posterior = Posterior(model, np.append(scales.fitted, noise), seen.x, seen.y)
+        name = self._outcome(past, noisy)
+
+        def fit(low: Array, upper: Array) -> Array:
+            nonlocal name
+            name, scales = self._fitted(model, seen, noise, name, low, upper)
+            return scales
+
+        scales = self.schedule.current(past, run.asked, model.kernel.size, fit, self._longest(task.space))
+        theta = np.append(scales.fitted, noise)
+        posterior = Posterior(model, theta, seen.x, OUTCOMES[name](seen.y))
         feasibility = learn_feasibility(model, run.history, seen)
-        learnt: dict[str, Any] = {"bold": False}
+        learnt: dict[str, Any] = {"bold": False, "outcome": name}
         if feasibility is not None:
             posterior = feasibility.discouraged(posterior, seen.failed)
             learnt |= feasibility.meta
@@ -204,6 +212,26 @@ class Rembo(Method):
         deviation = math.sqrt(float(believed.predict(found[None]).variance[0]))
         learnt["scales"] = self.schedule.noted(scales, deviation).meta()
         return np.vstack([found, anywhere[order]]), learnt
+
+    def _outcome(self, past: list[dict[str, Any]], noisy: bool) -> str:
+        """The transform in force. Noisy losses stay as they are, so that means of several runs compare."""
+        if noisy or self.outcome != "auto":
+            return "identity" if noisy else self.outcome
+        return next((meta["outcome"] for meta in reversed(past) if "outcome" in meta), "identity")
+
+    def _fitted(
+        self, model: Model, seen: Observations, noise: float, name: str, low: Array, upper: Array
+    ) -> tuple[str, Array]:
+        """Transform and length-scales: the latter for the old transform, that for them, and once more."""
+        scales = self.schedule.best(partial(_likelihood, model, seen, noise, name), low, upper)
+        if self.outcome != "auto" or noise == NOISY:
+            return name, scales
+        factor = factorise(model, np.append(scales, noise), seen.x)
+        scores = evidence(factor, seen.y, GENTLE)
+        better = max(scores, key=scores.__getitem__)
+        if better == name:
+            return name, scales
+        return better, self.schedule.best(partial(_likelihood, model, seen, noise, better), low, upper)
 
     def _model(self, task: Task, embedding: Gaussian) -> Model:
         models: dict[Any, Model] = task.memo.setdefault("rembo", {})
@@ -258,60 +286,52 @@ class Rembo(Method):
 
     def means(self, task: Task, history: History) -> Array | None:
         complete = history.complete
-        means = {trial.number: float(trial.value or 0.0) for trial in complete}
-        sign = -1.0 if task.maximize else 1.0
+        # Scaled, because squares of losses may be larger than any float.
+        size = max((abs(float(t.value or 0.0)) for t in complete), default=0.0) or 1.0
+        sign = (-1.0 if task.maximize else 1.0) / size
+        means = {trial.number: sign * float(trial.value or 0.0) for trial in complete}
         for number in range(self.runs):
             embedding = self.embedding(task, number)
-            run = _run(task, history, number, embedding.low)
+            run = _run(task, history, embedding)
             fitted = [t.meta["scales"]["fitted"] for t in run.history if "scales" in t.meta]
             if not fitted or len(run.seen.y) < 2:
                 return None
             theta = np.append(fitted[-1], NOISY)
-            posterior = Posterior(self._model(task, embedding), theta, run.seen.x, run.seen.y)
-            raw = run.centre + run.spread * posterior.smoothed
-            means |= {t.number: float(m) for t, m in zip(run.history.complete, raw, strict=True)}
-        return sign * np.array([sign * means[t.number] for t in complete])
+            losses = run.seen.y / size
+            model, outcomes = self._model(task, embedding), OUTCOMES["identity"](losses)
+            smoothed = Posterior(model, theta, run.seen.x, outcomes).smoothed
+            found = losses.mean() + losses.std() * smoothed
+            means |= {t.number: float(m) for t, m in zip(run.history.complete, found, strict=True)}
+        return np.array([means[t.number] for t in complete])
 
 
-def _run(task: Task, history: History, number: int, dim: int) -> Run:
-    """What the history says about one of the interleaved runs."""
-    mine = [trial for trial in history if trial.meta.get("run") == number]
-    known = [t for t in history if _belongs(t.meta, number, dim)]
-    own = History(known)
+def _run(task: Task, history: History, embedding: Embedding) -> Run:
+    """What the history says about the run with that embedding."""
+    mine = sum(belongs(trial, embedding) for trial in history)
+    own = History([trial for trial in history if belongs(trial, embedding) or _is_centre(trial)])
     complete = own.complete
     sign = -1.0 if task.maximize else 1.0
     losses = sign * np.array([float(t.value or 0.0) for t in complete])
-    centre, spread = _standard(losses)
     failed = [t for t in own.finished if t.state is TrialState.FAILED]
     x, lost, running = (
-        np.array([t.meta["y"] for t in trials], dtype=np.float64).reshape(-1, dim)
+        np.array([t.meta["y"] if any(t.meta["y"]) else np.zeros(embedding.low) for t in trials]).reshape(
+            -1, embedding.low
+        )
         for trials in (complete, failed, own.running)
     )
-    seen = Observations(x, (losses / spread - centre / spread), lost, running)
-    return Run(own, len(mine), seen, centre, spread)
+    return Run(own, mine, Observations(x, losses, lost, running))
 
 
-def _belongs(meta: dict[str, Any], number: int, dim: int) -> bool:
-    """Whether a suggestion is a point of that run's embedding, as the centre is of all."""
-    y = meta.get("y")
-    return y is not None and len(y) == dim and (meta["run"] == number or not any(y))
+def _is_centre(trial: Trial) -> bool:
+    """Whether a trial is the centre of the space, a point of all embeddings."""
+    return "y" in trial.meta and not any(trial.meta["y"])
 
 
-def _standard(losses: Array) -> tuple[float, float]:
-    """Centre and spread; divided before they are squared, because losses may be as large as floats get."""
-    if len(losses) < 2:
-        return 0.0, 1.0
-    size = float(np.abs(losses).max()) or 1.0
-    scaled = losses / size
-    centre = float(scaled.mean())
-    spread = float(np.std(scaled))
-    return centre * size, spread * size if spread > 1e-12 else size
-
-
-def _likelihood(model: Model, seen: Observations, noise: float, scales: Array) -> float:
+def _likelihood(model: Model, seen: Observations, noise: float, outcome: str, scales: Array) -> float:
     """log p(y | ℓ), up to a constant."""
     try:
         factor = factorise(model, np.append(scales, noise), seen.x)
     except NumericalError:
         return -math.inf
-    return -0.5 * float(seen.y @ linalg.solve(factor, seen.y)) - linalg.half_log_determinant(factor)
+    y = OUTCOMES[outcome](seen.y)
+    return -0.5 * float(y @ linalg.solve(factor, y)) - linalg.half_log_determinant(factor)

@@ -55,7 +55,7 @@ class Schedule:
     evaluations: int = 40
 
     def __post_init__(self) -> None:
-        at_least(self, shortest=1e-6, longest=self.shortest, threshold=0.0)
+        at_least(self, shortest=1e-6, longest=float(self.shortest), threshold=0.0)
         at_least(self, every=1, patience=1, evaluations=3)
 
     def current(
@@ -63,7 +63,7 @@ class Schedule:
         past: Sequence[dict[str, Any]],
         asked: int,
         size: int,
-        likelihood: Callable[[Array], float],
+        fit: Callable[[Array, Array], Array],
         longest: float,
     ) -> Scales:
         """The scales for the next suggestion.
@@ -72,31 +72,36 @@ class Schedule:
             past: metas of the suggestions so far.
             asked: how many there were.
             size: p, the number of scales.
-            likelihood: log p(y | log ℓ).
+            fit: gives the best log ℓ in a box [log L, log U] (line 15).
             longest: U at the start.
         """
+        low = np.full(size, math.log(self.shortest))
         last = next((meta["scales"] for meta in reversed(past) if "scales" in meta), None)
         if last is None or len(last["fitted"]) != size:
-            start = Scales(np.zeros(size), np.full(size, math.log(longest)), 0)
-            return self._refitted(start, likelihood)
+            upper = np.full(size, math.log(longest))
+            return Scales(fit(low, upper), upper, 0)
         scales = Scales(np.array(last["fitted"]), np.array(last["upper"]), last["calm"])
         if scales.calm >= self.patience:  # lines 11–14
-            upper = np.maximum(math.log(0.9) + scales.fitted, math.log(self.shortest))
-            return self._refitted(Scales(scales.fitted, upper, 0), likelihood)
+            upper = np.maximum(math.log(0.9) + scales.fitted, low)
+            return Scales(fit(low, upper), upper, 0)
         if asked % self.every == 0:  # line 10
-            return self._refitted(scales, likelihood)
+            return scales._replace(fitted=fit(low, scales.upper))
         return scales
 
-    def _refitted(self, scales: Scales, likelihood: Callable[[Array], float]) -> Scales:
-        """Line 15. Rounded, so that what is stored is what was used."""
+    def best(self, likelihood: Callable[[Array], float], low: Array, upper: Array) -> Array:
+        """Line 15, by DIRECT; rounded, so that what is stored is what was used.
+
+        Args:
+            likelihood: log p(y | log ℓ).
+            low, upper: log L and log U (p,).
+        """
 
         def score(points: Array) -> Score:
             return Score(np.array([likelihood(p) for p in points]), np.zeros_like)
 
-        low = np.full(len(scales.upper), math.log(self.shortest))
         search = Direct(max_evaluations=self.evaluations * len(low))
-        best = search(score, low, scales.upper, np.random.default_rng(0))
-        return scales._replace(fitted=np.clip(np.round(best.point, DECIMALS), low, scales.upper))
+        found = search(score, low, upper, np.random.default_rng(0)).point
+        return np.clip(np.round(found, DECIMALS), low, upper)
 
     def noted(self, scales: Scales, deviation: float) -> Scales:
         """The scales after a suggestion with that predicted standard deviation (lines 4–8)."""

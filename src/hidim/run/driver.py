@@ -170,7 +170,7 @@ class Driver:
             self._ahead = None
         with self._own_time():
             if self._journal is not None and trial.number >= self._asked:
-                self._journal.ask(trial)
+                self._journal.ask(self._optimizer.history[trial.number])  # what was handed out may be longer
                 self._asked = trial.number + 1
         self._crew.start(trial)
 

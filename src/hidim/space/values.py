@@ -91,6 +91,8 @@ def _checked_vector(name: str, parameter: Vector, value: Any) -> Array | LazyVec
     if isinstance(value, LazyVector):
         if len(value) != parameter.dim:
             _refuse(name, parameter, value, f"has {len(value)} coordinates instead of {parameter.dim}")
+        if not value.is_sound:
+            _refuse(name, parameter, value, "does not fit the embedding that it comes from")
         if not parameter.low <= value.low <= value.high <= parameter.high:
             _refuse(name, parameter, value, "reaches out of range")
         return value
