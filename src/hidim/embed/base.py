@@ -42,6 +42,11 @@ class Embedding(ABC):
         """Rows (m, d) of A, for indices (m,) from 0 to D − 1."""
 
     @property
+    def origin(self) -> int:
+        """The dimension in which the matrix was drawn, of which this may be a refinement."""
+        return self.low
+
+    @property
     @abstractmethod
     def radius(self) -> float:
         """r: y is searched in [-r, r]^d."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from hidim._types import Array, Indices
 
@@ -39,5 +38,7 @@ def normals(seed: int, places: Indices) -> Array:
         >>> bool(normals(7, np.array([10**12]))[0] == normals(7, np.arange(10**12 - 3, 10**12 + 1))[-1])
         True
     """
+    from scipy.special import ndtri  # late: describing a space should not load scipy
+
     uniform = ((words(seed, places) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53  # never 0 or 1
     return np.asarray(ndtri(uniform), dtype=np.float64)

@@ -34,14 +34,17 @@ class CountSketch(Embedding):
 
     def rows(self, indices: Indices) -> Array:
         bits = words(self.seed, np.asarray(indices, dtype=np.int64))
-        first = self.low >> self.doublings
-        bins = (bits >> np.uint64(32)) % np.uint64(first)
+        bins = (bits >> np.uint64(32)) % np.uint64(self.origin)
         for level in range(self.doublings):
             bins = 2 * bins + ((bits >> np.uint64(level + 1)) & np.uint64(1))
         rows = np.zeros((len(bins), self.low))
         signs = np.where(bits & np.uint64(1), 1.0, -1.0)
         rows[np.arange(len(bins)), bins.astype(np.intp)] = signs
         return rows
+
+    @property
+    def origin(self) -> int:
+        return self.low >> self.doublings
 
     @property
     def radius(self) -> float:

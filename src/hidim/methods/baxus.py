@@ -21,7 +21,7 @@ import numpy as np
 from hidim._types import Array
 from hidim.embed import CountSketch
 from hidim.methods.base import Method, Suggestion, Task, at_least
-from hidim.methods.embedded import belongs, suggested
+from hidim.methods.embedded import belongs, is_due_to, suggested
 from hidim.methods.gp import GaussianProcess
 from hidim.methods.noise import is_noisy
 from hidim.space import Space, Vector
@@ -75,7 +75,7 @@ class Baxus(Method):
     def sketch(self, task: Task, history: History) -> CountSketch:
         """The embedding for the next suggestion."""
         start = self._at_level(task, 0)
-        level = max((trial.meta["run"] for trial in _own(history, start)), default=0)
+        level = max((t.meta["run"] for t in history if is_due_to(t, start)), default=0)
         sketch = self._at_level(task, level)
         if 2 * sketch.low <= min(task.space.dim, self.most) and self._stalls(task, history, sketch):
             return sketch.doubled()
@@ -92,7 +92,11 @@ class Baxus(Method):
     def _stalls(self, task: Task, history: History, sketch: CountSketch) -> bool:
         """Whether none of the last trials was better than all before, with patience for each level anew."""
         finished = history.finished
-        level = [i for i, t in enumerate(finished) if len(t.meta.get("y", ())) == sketch.low]
+        level = [
+            i
+            for i, trial in enumerate(finished)
+            if is_due_to(trial, sketch) and trial.meta["run"] == sketch.doublings
+        ]
         if not level:
             return False
         sign = -1.0 if task.maximize else 1.0

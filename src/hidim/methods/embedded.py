@@ -2,7 +2,7 @@
 
 A suggestion remembers the low-dimensional point that it stands for:
 
-    meta["y"] = [...], meta["embedding"] = of which embedding, as "gaussian 1234"
+    meta["y"] = [...], meta["embedding"] = of which embedding, as "gaussian 2 of seed 1234"
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def suggested(
         return _point(space, embedding, candidates[new], meta)
     point = known.any_new(space, rng)
     if point is not None:
-        return Suggestion(space.decode(point), {**meta, "instead": "random"})
+        remembered = {**meta, "embedding": tag(embedding), "instead": "random"}
+        return Suggestion(space.decode(point), remembered)
     return _point(space, embedding, candidates[0], {**meta, "instead": "repetition"})
 
 
@@ -82,14 +83,19 @@ def _point(space: Space, embedding: Embedding, y: Array, meta: dict[str, Any]) -
 
 
 def tag(embedding: Embedding) -> str:
-    """What tells embeddings of a history apart, whatever their dimension."""
+    """What tells the embeddings of a history apart."""
     kind = next(name for name, example in EMBEDDINGS.items() if type(example) is type(embedding))
-    return f"{kind} {embedding.seed}"
+    return f"{kind} {embedding.origin} of seed {embedding.seed}"
+
+
+def is_due_to(trial: Trial, embedding: Embedding) -> bool:
+    """Whether a trial was suggested in a search of that embedding, or of one from which it has grown."""
+    return trial.meta.get("embedding") == tag(embedding)
 
 
 def belongs(trial: Trial, embedding: Embedding) -> bool:
-    """Whether a trial was suggested as a point of that embedding, or of one from which it has grown."""
-    return trial.meta.get("embedding") == tag(embedding)
+    """Whether it also is a point of it."""
+    return is_due_to(trial, embedding) and "y" in trial.meta
 
 
 def _first_apart(history: History, embedding: Embedding, candidates: Array) -> int | None:

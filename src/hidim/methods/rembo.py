@@ -38,7 +38,7 @@ from hidim.gp.outcome import GENTLE, OUTCOMES, evidence
 from hidim.gp.posterior import Posterior, factorise
 from hidim.gp.psi import Warped
 from hidim.methods.base import Method, Observations, Suggestion, Task, at_least
-from hidim.methods.embedded import belongs, high_dimensional, isotropic, suggested
+from hidim.methods.embedded import belongs, high_dimensional, is_due_to, isotropic, suggested
 from hidim.methods.feasibility import learn_feasibility
 from hidim.methods.noise import is_noisy
 from hidim.methods.schedule import Schedule
@@ -286,8 +286,9 @@ class Rembo(Method):
 
     def means(self, task: Task, history: History) -> Array | None:
         complete = history.complete
-        # Scaled, because squares of losses may be larger than any float.
-        size = max((abs(float(t.value or 0.0)) for t in complete), default=0.0) or 1.0
+        # Scaled if need be, because squares of losses may be larger than any float.
+        largest = max((abs(float(t.value or 0.0)) for t in complete), default=0.0)
+        size = largest if largest > 1e100 else 1.0
         sign = (-1.0 if task.maximize else 1.0) / size
         means = {trial.number: sign * float(trial.value or 0.0) for trial in complete}
         for number in range(self.runs):
@@ -307,7 +308,7 @@ class Rembo(Method):
 
 def _run(task: Task, history: History, embedding: Embedding) -> Run:
     """What the history says about the run with that embedding."""
-    mine = sum(belongs(trial, embedding) for trial in history)
+    asked = sum(is_due_to(trial, embedding) for trial in history)
     own = History([trial for trial in history if belongs(trial, embedding) or _is_centre(trial)])
     complete = own.complete
     sign = -1.0 if task.maximize else 1.0
@@ -319,7 +320,7 @@ def _run(task: Task, history: History, embedding: Embedding) -> Run:
         )
         for trials in (complete, failed, own.running)
     )
-    return Run(own, mine, Observations(x, losses, lost, running))
+    return Run(own, asked, Observations(x, losses, lost, running))
 
 
 def _is_centre(trial: Trial) -> bool:
