@@ -54,10 +54,13 @@ from hidim.trial import History, Trial, TrialState
 logger = logging.getLogger("hidim")
 
 KernelName = Literal["auto", "low", "high", "categorical", "warped"]
-Search = Literal["direct+cma-es", "multistart"]
+Search = Literal["auto", "direct+cma-es", "multistart"]
 
 #: log σ² of the noise: next to none, or that of standardised values with noise.
 EXACT, NOISY = math.log(1e-10), math.log(0.05)
+
+#: Dimensions in which some hundred rectangles of DIRECT cover a box.
+COVERED = 3
 
 #: The largest space in which a kernel can look at all columns.
 LARGEST = 100_000
@@ -92,7 +95,9 @@ class Rembo(Method):
         box: the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
         acquisition: "log-ei", or "ei" as in the paper: the maximiser is the same, but EI underflows.
         search: "direct+cma-es" takes the better of the two, as in the paper, and polishes it by a few steps
-            along the gradient; "multistart" climbs from many points at once, and is several times faster.
+            along the gradient; "multistart" climbs from many points at once, and is several times faster;
+            "auto" is the former up to three dimensions and the latter beyond, where the rectangles of DIRECT
+            no longer cover the box.
         evaluations: of the acquisition function for each of DIRECT and CMA-ES.
         outcome: "auto" chooses a transform of the losses by evidence, as `gp` does, but among smooth ones: a
             squared exponential process cannot follow a cusp at the optimum. "identity" is the paper's.
@@ -116,7 +121,7 @@ class Rembo(Method):
     kernel: KernelName = "auto"
     box: Box = "sqrt"
     acquisition: Literal["ei", "log-ei"] = "log-ei"
-    search: Search = "direct+cma-es"
+    search: Search = "auto"
     evaluations: int = 200
     outcome: str = "auto"
     initial: int = 3
@@ -274,7 +279,7 @@ class Rembo(Method):
     ) -> Array:
         """Line 4."""
         upper = np.full(embedding.low, embedding.radius)
-        if self.search == "multistart":
+        if self.search == "multistart" or (self.search == "auto" and embedding.low > COVERED):
             near = best + 0.05 * embedding.radius * rng.standard_normal((16, embedding.low))
             return Multistart()(objective, -upper, upper, rng, near).point
         found = [
