@@ -103,12 +103,9 @@ def _affordable(x: Array, operations: float, limits: tuple[int, int]) -> int:
 
 
 def _tied(model: Model) -> Array:
-    """The usual θ, with more noise and with label weights that sum to 1: under hundreds of the usual ones, no
-    two configurations would have anything in common."""
+    """The usual θ, with more noise."""
     theta = model.start.copy()
     theta[-1] = NOISE
-    labels = model.holds("log_label_weight")
-    theta[labels] = np.maximum(-math.log(max(int(labels.sum()), 1)), model.bounds[0][labels])
     return theta
 
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Mask
 from hidim.errors import MethodError
 from hidim.gp.fit import fit
 from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
@@ -188,7 +188,7 @@ class Surrogate:
         if self.inference == "slice":
             draws = {"count": self.draws, "burn_in": 3, "thinning": 2}
             thetas = sample(model, x, losses, fitted.theta, rng, **draws, variances=noise)
-        elif self.lengthscales == "mixed" and (tied := model.holds("log_lengthscale_deviation")).any():
+        elif self.lengthscales == "mixed" and (tied := _deviations(model)).any():
             start = model.start if last is None else last.thetas[-1]
             if noisy:
                 start = fitted.theta  # a twin that once took everything for noise would never leave that
@@ -246,6 +246,11 @@ def _variances(outcome: str, seen: Observations) -> Array | None:
     if seen.variances is None:
         return None
     return OUTCOMES[outcome].variances(seen.y, seen.variances)
+
+
+def _deviations(model: Model) -> Mask:
+    """Which entries of θ let single columns leave the common level."""
+    return model.holds("log_lengthscale_deviation") | model.holds("log_label_weight_deviation")
 
 
 def _part(variances: Array | None, part: slice) -> Array | None:

@@ -1,6 +1,9 @@
 """Labels: k(x, x') = exp(−Σ_j w_j [x_j ≠ x'_j]), a product of one factor per label column.
 
-`Hamming` weights every column, `Overlap` counts them: h columns that differ give exp(−h/λ).
+`Hamming` weights every column, log w_j = m + δ_j: all alike until the data insist, as the hierarchical
+length-scales of numbers. Weights are small where there are many columns: under the usual weight of a single
+one, no two of many random configurations would have anything in common. `Overlap` counts columns: h that
+differ give exp(−h/λ).
 
 Each factor e^{−w} + (1 − e^{−w}) [x = x'] is a constant plus a diagonal, hence positive semi-definite.
 Agreements are counted by products of one-hot matrices: nothing of size n×n×columns is made.
@@ -17,7 +20,10 @@ from hidim._types import Array, Indices
 from hidim.errors import MethodError
 from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel, constant_diagonal
 from hidim.gp.parameter import Parameter
-from hidim.gp.priors import Normal, Prior
+from hidim.gp.priors import Normal, Prior, StudentT
+
+#: Range of log w_j.
+LOWEST, HIGHEST = -12.0, 3.0
 
 
 class Hamming(Kernel):
@@ -29,17 +35,30 @@ class Hamming(Kernel):
     Args:
         columns: which columns of X hold labels.
         levels: number of labels of each of those columns.
-        prior: on log w_j.
+        prior: on m.
+        spread: scale of the Student-t prior on δ_j, whose peak ties columns and whose tail lets them go.
     """
 
     def __init__(
-        self, columns: Sequence[int] | Indices, levels: Sequence[int] | Indices, *, prior: Prior | None = None
+        self,
+        columns: Sequence[int] | Indices,
+        levels: Sequence[int] | Indices,
+        *,
+        prior: Prior | None = None,
+        spread: float = 0.3,
     ) -> None:
         self.columns = np.asarray(columns, dtype=np.intp)
         self.levels = np.asarray(levels, dtype=np.intp)
         self.offsets = np.concatenate([[0], np.cumsum(self.levels + 1)])
-        prior = prior or Normal(-1.0, 1.5)
-        self.parameters = (Parameter("log_label_weight", len(self.columns), -1.0, -7.0, 3.0, prior),)
+        count = len(self.columns)
+        start = min(-1.0, math.log(2.0 / max(count, 1)))
+        deviations = StudentT(1.0, 0.0, spread)
+        self.parameters = (
+            Parameter("log_label_weight", 1, start, LOWEST, HIGHEST, prior or Normal(start, 1.5)),
+            Parameter(
+                "log_label_weight_deviation", count, 0.0, LOWEST - HIGHEST, HIGHEST - LOWEST, deviations
+            ),
+        )
 
     def one_hot(self, x: Array) -> Array:
         """(n, Σ(levels + 1)) indicator of every column's label."""
@@ -50,12 +69,16 @@ class Hamming(Kernel):
         np.put_along_axis(hot, index, 1.0, axis=1)
         return hot
 
+    def _weights(self, theta: Array) -> Array:
+        return np.asarray(np.exp(np.clip(theta[0] + theta[1:], LOWEST, HIGHEST)))
+
     def _value(self, weights: Array, left: Array, right: Array) -> Array:
         per_level = np.repeat(weights, self.levels + 1)
         return np.asarray(np.exp((left * per_level) @ right.T - weights.sum()))
 
     def gram(self, theta: Array, x: Array) -> Gram:
-        weights = np.exp(theta)
+        weights, logs = self._weights(theta), theta[0] + theta[1:]
+        moving = (logs > LOWEST) & (logs < HIGHEST)
         hot = self.one_hot(x)
         value = self._value(weights, hot, hot)
 
@@ -63,13 +86,13 @@ class Hamming(Kernel):
             w = g * value
             agreeing = np.einsum("ij,ij->j", hot, w @ hot)
             per_column: Array = np.add.reduceat(agreeing, self.offsets[:-1])
-            gradient: Array = -weights * (w.sum() - per_column)
-            return gradient
+            gradient = -weights * (w.sum() - per_column) * moving
+            return np.concatenate([[gradient.sum()], gradient])
 
         return Gram(value, to_parameters)
 
     def against(self, theta: Array, x: Array) -> Against:
-        weights = np.exp(theta)
+        weights = self._weights(theta)
         right = self.one_hot(x)
 
         def cross(u: Array) -> Cross:
@@ -83,7 +106,7 @@ class Hamming(Kernel):
     def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
         """Products of random signs: a column's sign depends on its label with probability 1 − e^{−w}."""
         signs = rng.choice([-1.0, 1.0], size=(int(self.offsets[-1]), count))
-        ignored = rng.random((len(self.columns), count)) < np.exp(-np.exp(theta))[:, None]
+        ignored = rng.random((len(self.columns), count)) < np.exp(-self._weights(theta))[:, None]
         signs[np.repeat(ignored, self.levels + 1, axis=0)] = 1.0
 
         def feature_map(x: Array) -> Features:
@@ -140,4 +163,4 @@ class Overlap(Hamming):
             raise MethodError(
                 "a kernel that is not positive semi-definite has no features: use squared=False"
             )
-        return super().features(np.full(len(self.columns), -theta[0]), rng, count, width)
+        return super().features(np.append(-theta[0], np.zeros(len(self.columns))), rng, count, width)
