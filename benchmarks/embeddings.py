@@ -1,7 +1,7 @@
 """The picture of docs/embeddings.md: what a random embedding is, where it works, and where it does not.
 
     hidim bench run --problems branin-1000,levy-20-shifted --seeds 10 --evaluations 200 \\
-        --methods "hidim:rembo,hidim:baxus,hidim:gp,hidim:random" --out benchmarks/results/embeddings.jsonl
+        --methods "hidim:rembo(low=2),hidim:rembo,hidim:baxus,hidim:gp,hidim:random" --out benchmarks/results/embeddings.jsonl
     python benchmarks/embeddings.py benchmarks/results/embeddings.jsonl --out docs/img/embeddings.png
 """
 
@@ -20,7 +20,8 @@ from hidim.bench.runner import Record, read_records
 from hidim.embed import Gaussian
 
 COLOURS = {
-    "hidim:rembo": "#c1440e",
+    "hidim:rembo(low=2)": "#c1440e",
+    "hidim:rembo": "#e8a27c",
     "hidim:baxus": "#2a6f97",
     "hidim:gp": "#444444",
     "hidim:random": "#aaaaaa",
@@ -37,12 +38,19 @@ def draw_idea(axes: Axes) -> None:
     height = np.sin(2.2 * side + 0.5) + 0.35 * side**2
     axes.contourf(side, side, np.repeat(height[:, None], 200, axis=1), levels=14, cmap="YlGnBu", alpha=0.55)
     axes.add_patch(matplotlib.patches.Rectangle((-1, -1), 2, 2, fill=False, lw=1.5, ec="#333333"))
-    line = Gaussian(high=2, low=1, seed=5)
-    y = np.linspace(-1.6, 1.6, 400)[:, None]
+    line = Gaussian(high=2, low=1, seed=12)
+    y = np.linspace(-1.0, 1.0, 400)[:, None]
     raw, clipped = y @ line.rows(np.arange(2)).T, line.lift(y, np.arange(2))
     axes.plot(*raw.T, ls=":", lw=1.2, color="#c1440e", label="A y")
     axes.plot(*clipped.T, lw=2.5, color="#c1440e", label="clip(A y)")
-    axes.plot([-1, 1], [side[np.argmin(np.where(np.abs(side) <= 1, height, 9))]] * 2, lw=1, color="#333333")
+    axes.plot(
+        [-1, 1],
+        [side[np.argmin(np.where(np.abs(side) <= 1, height, 9))]] * 2,
+        lw=1,
+        ls="--",
+        color="#333333",
+        label="optimum",
+    )
     axes.set(xlim=(-1.6, 1.6), ylim=(-1.6, 1.6), xlabel="does not matter", ylabel="matters", aspect="equal")
     axes.set_title("A random line meets every value", fontsize=11)
     axes.legend(loc="upper left", fontsize=8, frameon=True)
