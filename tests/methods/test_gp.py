@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from hidim import Choice, Float, Int, Optimizer, Space, Vector
+from hidim.bench import problems as bench
 from hidim.errors import NumericalError
 from hidim.methods import GaussianProcess, Task, make_method
 from hidim.methods.credit import WAYS, box_length, choose_way, outcomes
+from hidim.methods.gp import is_plateau
 from hidim.methods.surrogate import Surrogate, blanked
 from hidim.trial import History, Trial
 
@@ -144,3 +146,38 @@ def test_running_trials_are_not_nearly_the_same():
     batch = np.array([trial.params["x"] for trial in optimizer.ask(16)])
     distances = np.abs(batch[:, None] - batch[None]).max(axis=2)
     assert distances[np.triu_indices(16, k=1)].min() >= 1e-3
+
+
+@pytest.mark.parametrize(
+    ("values", "plateau"),
+    [
+        ([], False),
+        ([1.0], False),
+        ([3.0, 1.0, 2.0], False),
+        ([3.0, 1.0, 1.0], False),
+        ([3.0, 1.0, 1.0, 1.0], True),
+        ([1.0, 1.0, 1.0, 0.5], False),
+        ([1.0, 1.0, 1.0, *range(2, 11)], False),
+        ([2.0, 2.0, 2.0, 1.0, 1.0], False),
+    ],
+)
+def test_a_plateau_is_several_late_ties_with_the_best_value(values, plateau):
+    for sign in (1.0, -1.0):
+        trials = [Trial({}, number=i).completed(sign * v, rank=i) for i, v in enumerate(values)]
+        assert is_plateau(History(trials), maximize=sign < 0) is plateau
+
+
+def test_on_a_plateau_fewer_suggestions_change_what_does_not_matter(monkeypatch):
+    """All settings of the idle labels tie with the best value so far."""
+    problem = bench.problem("discrete-47")
+
+    def ties() -> int:
+        optimizer = Optimizer(problem.space(), "gp", seed=2)
+        for _ in range(70):
+            trial = optimizer.ask()
+            optimizer.tell(trial, problem.value(trial.params))
+        return sum(trial.value == optimizer.best.value for trial in optimizer.history)
+
+    aware = ties()
+    monkeypatch.setattr("hidim.methods.gp.is_plateau", lambda history, *, maximize: False)
+    assert aware < 0.6 * ties()

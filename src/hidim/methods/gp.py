@@ -7,7 +7,9 @@
 
 A model that has settled in a local optimum always sees a little more to gain there. A fifth of the
 suggestions therefore count only improvements beyond a tenth of a standard deviation of the transformed
-losses, which refining cannot give, and look elsewhere.
+losses, which refining cannot give, and look elsewhere. On a plateau, where several of the last trials had
+exactly the best value, the others have a margin too, if a smaller one: parameters that are known not to
+matter could be changed for ever.
 
 Pending trials count as observed at the model's own mean: the variance around them collapses, and the next
 suggestion goes elsewhere. How failures are avoided is said in methods/feasibility.py, how noise is found out
@@ -103,7 +105,8 @@ class GaussianProcess(Method):
                 point, twin = found
                 return unseen(task, seen, point[None], rng, meta | {"way": "probe", "probe": twin})
         bold = bool(rng.random() < self.bold)
-        margin = self.margin if bold else 0.0
+        least = SMALL if is_plateau(history, maximize=task.maximize) else 0.0
+        margin = self.margin if bold else least * self.margin
         objective, learnt = self._objective(task, history, seen, posteriors, margin, noisy, rng)
         past = outcomes(history, maximize=task.maximize)
         way = choose_way(past, rng)
@@ -145,6 +148,23 @@ class GaussianProcess(Method):
         except NumericalError as error:
             logger.warning("the best trial is that with the best value, because the model failed: %s", error)
             return None
+
+
+#: How many of the last trials are looked at for ties with the best value, and how many are a plateau.
+LATELY, TIES = 10, 2
+
+#: The margin on a plateau, as a share of that of bold suggestions.
+SMALL = 0.3
+
+
+def is_plateau(history: History, *, maximize: bool) -> bool:
+    """Whether several of the last trials have exactly the best value: more of that kind teach nothing."""
+    values = [float(trial.value or 0.0) for trial in history.complete]
+    if not values:
+        return False
+    best = max(values) if maximize else min(values)
+    first = values.index(best)
+    return sum(value == best for value in values[max(first + 1, len(values) - LATELY) :]) >= TIES
 
 
 def _acquisition(
