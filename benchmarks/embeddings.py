@@ -1,7 +1,8 @@
 """The picture of docs/embeddings.md: what a random embedding is, where it works, and where it does not.
 
     hidim bench run --problems branin-1000,levy-20-shifted --seeds 10 --evaluations 200 \\
-        --methods "hidim:rembo(low=2),hidim:rembo,hidim:baxus,hidim:gp,hidim:random" --out benchmarks/results/embeddings.jsonl
+        --methods "hidim:rembo(low=2),hidim:rembo,hidim:baxus,hidim:gp,hidim:random" \\
+        --out benchmarks/results/embeddings.jsonl
     python benchmarks/embeddings.py benchmarks/results/embeddings.jsonl --out docs/img/embeddings.png
 """
 
