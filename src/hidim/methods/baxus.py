@@ -137,8 +137,10 @@ def _carried(trials: list[Trial], sketch: CountSketch) -> History:
 
 def _inner(trial: Trial, places: dict[int, int], sketch: CountSketch) -> Trial:
     meta = dict(trial.meta)
-    if "probe" in meta:
+    if meta.get("probe") in places:
         meta["probe"] = places[meta["probe"]]
+    else:
+        meta.pop("probe", None)
     return replace(trial, number=places[trial.number], meta=meta, params={"y": _grown(trial, sketch)})
 
 
