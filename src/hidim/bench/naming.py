@@ -68,7 +68,7 @@ def _check_settings(name: str, method: Method, settings: dict[str, Any]) -> None
     simple = int | float | str | None
     having = [
         field.name
-        for field in dataclasses.fields(method)  # type: ignore[arg-type]
+        for field in dataclasses.fields(method)  # type: ignore[arg-type]  # every method is a dataclass
         if field.init and isinstance(getattr(method, field.name), simple)
     ]
     for key in settings:
