@@ -83,7 +83,7 @@ def test_other_acquisitions_find_the_bottom_of_a_bowl(acquisition, inference):
 def test_a_model_that_fails_is_replaced_by_the_design_and_says_so(caplog):
     @dataclass(frozen=True)
     class Broken(Surrogate):
-        def posteriors(self, task, history, seen, noisy, rng):
+        def posteriors(self, task, history, seen, noisy, rng, *, gentle=False):
             raise NumericalError("no factor")
 
     with caplog.at_level(logging.WARNING, logger="hidim"):

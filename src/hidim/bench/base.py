@@ -20,7 +20,9 @@ class Suggest(Protocol):
         """A point of the unit cube, of shape (dim,)."""
         ...
 
-    def real(self, name: str, low: float, high: float) -> float: ...
+    def real(self, name: str, low: float, high: float, *, log: bool = False) -> float: ...
+
+    def integer(self, name: str, low: int, high: int, *, log: bool = False) -> int: ...
 
     def label(self, name: str, options: tuple[str, ...]) -> str: ...
 
@@ -81,3 +83,29 @@ class BoxProblem(Problem):
 
     def value(self, params: Params) -> float:
         return self.evaluate(params["x"])
+
+
+class TreeProblem(Problem):
+    """A problem over a conditional space in which a name stands for one parameter, and labels are text."""
+
+    def draw(self, suggest: Suggest) -> Params:
+        return _drawn(self.space(), suggest)
+
+
+def _drawn(space: Space, suggest: Suggest) -> Params:
+    from hidim.space import Choice, Float, Int
+
+    params: Params = {}
+    for name, parameter in space.items():
+        match parameter:
+            case Float(low, high, log):
+                params[name] = suggest.real(name, low, high, log=log)
+            case Int(low, high, log):
+                params[name] = suggest.integer(name, low, high, log=log)
+            case Choice():
+                label = suggest.label(name, tuple(map(str, parameter.labels)))
+                params[name] = label
+                params |= _drawn(parameter.options[parameter.positions[label]].space, suggest)
+            case _:
+                raise TypeError(f"{name}: {parameter} cannot be drawn")
+    return params

@@ -61,8 +61,15 @@ class Random(Peer):
     def vector(self, name: str, dim: int) -> Array:
         return self._rng.random(dim)
 
-    def real(self, name: str, low: float, high: float) -> float:
+    def real(self, name: str, low: float, high: float, *, log: bool = False) -> float:
+        if log:
+            return float(np.clip(np.exp(self._rng.uniform(np.log(low), np.log(high))), low, high))
         return float(self._rng.uniform(low, high))
+
+    def integer(self, name: str, low: int, high: int, *, log: bool = False) -> int:
+        if log:
+            return int(np.clip(np.rint(self.real(name, low - 0.5, high + 0.5, log=True)), low, high))
+        return int(self._rng.integers(low, high + 1))
 
     def label(self, name: str, options: tuple[str, ...]) -> str:
         return options[self._rng.integers(len(options))]
@@ -94,8 +101,11 @@ class Optuna(Peer):
     def vector(self, name: str, dim: int) -> Array:
         return np.array([self._trial.suggest_float(f"{name}{i}", 0.0, 1.0) for i in range(dim)])
 
-    def real(self, name: str, low: float, high: float) -> float:
-        return float(self._trial.suggest_float(name, low, high))
+    def real(self, name: str, low: float, high: float, *, log: bool = False) -> float:
+        return float(self._trial.suggest_float(name, low, high, log=log))
+
+    def integer(self, name: str, low: int, high: int, *, log: bool = False) -> int:
+        return int(self._trial.suggest_int(name, low, high, log=log))
 
     def label(self, name: str, options: tuple[str, ...]) -> str:
         return str(self._trial.suggest_categorical(name, options))
@@ -249,8 +259,11 @@ class SMAC(Peer):
     def vector(self, name: str, dim: int) -> Array:
         return np.array([self._asked.config[f"{name}{i}"] for i in range(dim)])
 
-    def real(self, name: str, low: float, high: float) -> float:
+    def real(self, name: str, low: float, high: float, *, log: bool = False) -> float:
         return float(self._asked.config[name])
+
+    def integer(self, name: str, low: int, high: int, *, log: bool = False) -> int:
+        return int(self._asked.config[name])
 
     def label(self, name: str, options: tuple[str, ...]) -> str:
         return str(self._asked.config[name])

@@ -21,6 +21,7 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ import numpy as np
 from hidim._types import Array, Indices
 from hidim.bench import functions
 from hidim.bench.base import BoxProblem, Crash, Problem
-from hidim.bench.conditional import Jenatton
+from hidim.bench.conditional import DeepTree, Jenatton, shifted_jenatton
 from hidim.bench.discrete import discrete_47
 from hidim.bench.functions import Landscape
 from hidim.errors import HidimError
@@ -84,6 +85,9 @@ class Named(NamedTuple):
 
 NAMED = {
     "jenatton": Named(Jenatton, "Add-Tree: a conditional tree"),
+    "jenatton-shifted": Named(shifted_jenatton, "the same with minimisers off the centres"),
+    "tree-56": Named(partial(DeepTree, "tree-56", 3, 4), "Add-Tree: 7 choices and 56 numbers, 12 at a time"),
+    "tree-189": Named(partial(DeepTree, "tree-189", 6, 1), "63 choices and 126 numbers, 6 at a time"),
     "discrete-47": Named(discrete_47, "REMBO: 40 binary and 7 categorical parameters, five of which matter"),
 }
 
@@ -101,6 +105,7 @@ EXAMPLES = (
     "rpp-50",
     "hartmann6-6-noisy",
     "jenatton",
+    "tree-56",
     "discrete-47",
 )
 

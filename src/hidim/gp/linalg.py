@@ -7,11 +7,12 @@ high-level wrappers cost as much as the work. Factors are lower triangular and F
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from hidim._types import Array
+from hidim._types import Array, Indices
 from hidim.errors import NumericalError
 
 #: Relative to the mean of the diagonal: what is added to it, step by step, until the matrix factors.
@@ -39,6 +40,20 @@ def cholesky(matrix: Array, ridge: float | Array = 0.0) -> tuple[Array, float]:
         f"a {matrix.shape[0]}×{matrix.shape[0]} covariance stays indefinite with a jitter of "
         f"{JITTER_LADDER[-1]:g}; look for NaN in the data or for a kernel that is not positive semi-definite"
     )
+
+
+def cholesky_by_blocks(matrix: Array, blocks: Sequence[Indices], ridge: float | Array = 0.0) -> Array:
+    """The lower factor of `matrix` (n, n) + `ridge` I, whose entries between different `blocks` are zero.
+
+    The work is the sum of the blocks' cubes, not the cube of their sum.
+    """
+    if len(blocks) == 1:
+        return cholesky(matrix, ridge)[0]
+    factor = np.zeros(matrix.shape, order="F")
+    ridges = np.broadcast_to(ridge, len(matrix))
+    for block in blocks:
+        factor[block[:, None], block] = cholesky(matrix[block[:, None], block], ridges[block])[0]
+    return factor
 
 
 def extend(factor: Array, column: Array, diagonal: float, noise: float) -> Array:
@@ -100,6 +115,16 @@ def inverse(factor: Array) -> Array:
     full = lower + lower.T  # what lies above the diagonal of the factor is zero
     full.flat[:: len(full) + 1] *= 0.5
     return np.asarray(full)
+
+
+def inverse_by_blocks(factor: Array, blocks: Sequence[Indices]) -> Array:
+    """A⁻¹ (n, n) from the factor of A, whose entries between different `blocks` are zero."""
+    if len(blocks) == 1:
+        return inverse(factor)
+    full = np.zeros(factor.shape)
+    for block in blocks:
+        full[block[:, None], block] = inverse(np.asfortranarray(factor[block[:, None], block]))
+    return full
 
 
 def half_log_determinant(factor: Array) -> float:

@@ -84,11 +84,14 @@ class Scale(Map):
         dim: number of columns of X.
         ard: one length-scale per column.
         prior: on log ℓ; by default the dimension-scaled log-normal.
+        effective: how many columns a distance has, if not `dim`.
     """
 
-    def __init__(self, dim: int, *, ard: bool = True, prior: Prior | None = None) -> None:
-        prior = prior or dimension_scaled(dim)
-        start = 0.5 * math.log(dim)
+    def __init__(
+        self, dim: int, *, ard: bool = True, prior: Prior | None = None, effective: int | None = None
+    ) -> None:
+        prior = prior or dimension_scaled(effective or dim)
+        start = 0.5 * math.log(effective or dim)
         name = "log_lengthscale"
         self.parameters = (Parameter(name, dim if ard else 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, prior),)
 
@@ -114,12 +117,12 @@ class HierarchicalScale(Map):
     Args:
         dim: number of columns of X.
         spread: scale of the Student-t prior.
+        effective: how many columns a distance has, if not `dim`.
     """
 
-    def __init__(self, dim: int, *, spread: float = 0.2) -> None:
-        centre = math.sqrt(2.0) + 0.5 * math.log(dim) - 1.0
-        level = SplitNormal(centre, 1.2, 3.0)
-        start = 0.5 * math.log(dim)
+    def __init__(self, dim: int, *, spread: float = 0.2, effective: int | None = None) -> None:
+        start = 0.5 * math.log(effective or dim)
+        level = SplitNormal(math.sqrt(2.0) + start - 1.0, 1.2, 3.0)
         reach = LOG_SCALE_HIGH - LOG_SCALE_LOW  # from one end of the range of m to the other
         self.parameters = (
             Parameter("log_lengthscale", 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, level),

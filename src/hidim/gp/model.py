@@ -82,8 +82,11 @@ class Model:
         n = len(y)
         gram = self.kernel.gram(theta[:-1], x)
         noise = math.exp(theta[-1])
-        factor, _ = linalg.cholesky(gram.value, ridge=noise if variances is None else noise + variances)
-        inverse = linalg.inverse(factor)
+        blocks = self.kernel.blocks(x)
+        factor = linalg.cholesky_by_blocks(
+            gram.value, blocks, noise if variances is None else noise + variances
+        )
+        inverse = linalg.inverse_by_blocks(factor, blocks)
         mean = self.mean(inverse.sum(axis=1), y)
         alpha = inverse @ (y - mean)
         value = 0.5 * float((y - mean) @ alpha) + linalg.half_log_determinant(factor)

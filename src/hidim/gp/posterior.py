@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Indices
 from hidim.gp import linalg
 from hidim.gp.kernels.base import Against
 from hidim.gp.model import Model
@@ -42,7 +42,8 @@ def factorise(model: Model, theta: Array, x: Array, variances: Array | None = No
     """The Cholesky factor (n, n) of K."""
     noise = math.exp(theta[-1])
     ridge = noise if variances is None else noise + variances
-    return linalg.cholesky(model.kernel.gram(theta[:-1], x).value, ridge=ridge)[0]
+    kernel = model.kernel
+    return linalg.cholesky_by_blocks(kernel.gram(theta[:-1], x).value, kernel.blocks(x), ridge)
 
 
 class Posterior:
@@ -102,16 +103,36 @@ class Posterior:
             noise[: len(self.variances)] += self.variances
         return noise
 
+    @cached_property
+    def _blocks(self) -> list[tuple[Indices, Array]]:
+        """Rows without covariance with those of other blocks, and their part of the factor."""
+        found = self.model.kernel.blocks(self.x)
+        if len(found) == 1:
+            return [(found[0], self.factor)]
+        return [(rows, np.asfortranarray(self.factor[rows[:, None], rows])) for rows in found]
+
+    def _solved(self, solver: Callable[[Array, Array], Array], right: Array) -> Array:
+        """L⁻¹ B or L⁻ᵀ B for B (n, r), block by block, and only for columns that have to do with a block."""
+        if len(self._blocks) == 1:
+            return solver(self.factor, right)
+        solution = np.zeros(right.shape)
+        for rows, factor in self._blocks:
+            part = right[rows]
+            columns = np.flatnonzero(part.any(axis=0))
+            if len(columns):
+                solution[rows[:, None], columns] = solver(factor, part[:, columns])
+        return solution
+
     def predict(self, u: Array) -> Prediction:
         """Mean and variance of the function at `u` (r, p), without observation noise."""
         k = self._against(u)
         diagonal = self.model.kernel.diagonal(self.theta[:-1], u)
-        solved = linalg.solve_lower(self.factor, k.value.T)  # (n, r)
+        solved = self._solved(linalg.solve_lower, k.value.T)  # (n, r)
         raw = diagonal.value - np.einsum("ij,ij->j", solved, solved)
         variance = np.maximum(raw, VARIANCE_FLOOR * diagonal.value)
 
         def to_inputs(d_mean: Array, d_variance: Array) -> Array:
-            weights = linalg.solve_upper(self.factor, solved).T  # (r, n) = k K⁻¹
+            weights = self._solved(linalg.solve_upper, solved).T  # (r, n) = k K⁻¹
             g = np.outer(d_mean, self.alpha)
             g -= (2.0 * d_variance)[:, None] * weights
             return k.to_inputs(g) + diagonal.to_inputs(d_variance)

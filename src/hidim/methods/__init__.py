@@ -6,6 +6,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from hidim.errors import MethodError
+from hidim.methods.addtree import AddTree
 from hidim.methods.auto import Auto
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.baxus import Baxus
@@ -15,6 +16,7 @@ from hidim.methods.scatter import Random, Sobol
 
 #: Every method by its stable name. Command line, benchmark and contract tests iterate over this.
 METHODS: dict[str, Callable[[], Method]] = {
+    "addtree": AddTree,
     "auto": Auto,
     "baxus": Baxus,
     "gp": GaussianProcess,
@@ -39,6 +41,7 @@ def make_method(method: str | Method) -> Method:
 
 __all__ = [
     "METHODS",
+    "AddTree",
     "Auto",
     "Baxus",
     "GaussianProcess",

@@ -8,8 +8,9 @@
 A model that has settled in a local optimum always sees a little more to gain there. A fifth of the
 suggestions therefore count only improvements beyond a tenth of a standard deviation of the transformed
 losses, which refining cannot give, and look elsewhere. On a plateau, where several of the last trials had
-exactly the best value, the others have a margin too, if a smaller one: parameters that are known not to
-matter could be changed for ever.
+exactly the best value, parameters that are known not to matter could be changed for ever. There the others
+have a margin too, if a smaller one; every other suggestion is the best of random points, far away; and no
+transform is used that would make much of what is close to the best value.
 
 Pending trials count as observed at the model's own mean: the variance around them collapses, and the next
 suggestion goes elsewhere. How failures are avoided is said in methods/feasibility.py, how noise is found out
@@ -21,6 +22,7 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,10 +43,9 @@ from hidim.methods.base import Method, Observations, Suggestion, Task, at_least,
 from hidim.methods.credit import box_length, choose_way, outcomes
 from hidim.methods.feasibility import learn_feasibility
 from hidim.methods.noise import is_noisy, is_probe_due, probe
-from hidim.methods.proposal import Proposer
+from hidim.methods.proposal import Proposer, Target
 from hidim.methods.scatter import design, unseen
-from hidim.methods.surrogate import Surrogate, blanked
-from hidim.optim.base import Objective
+from hidim.methods.surrogate import Surrogate
 from hidim.trial import History
 
 logger = logging.getLogger("hidim")
@@ -96,8 +97,8 @@ class GaussianProcess(Method):
     def _model_based(
         self, task: Task, history: History, seen: Observations, rng: np.random.Generator
     ) -> Suggestion:
-        noisy = is_noisy(task, history)
-        posteriors, fitted = self.surrogate.posteriors(task, history, seen, noisy, rng)
+        noisy, plateau = is_noisy(task, history), is_plateau(history, maximize=task.maximize)
+        posteriors, fitted = self.surrogate.posteriors(task, history, seen, noisy, rng, gentle=plateau)
         meta: dict[str, Any] = {"fit": fitted.meta()} if fitted.number == len(history) else {}
         if not noisy and is_probe_due(task, history, math.exp(fitted.thetas[0, -1])):
             found = probe(task, history, seen, rng)
@@ -105,18 +106,30 @@ class GaussianProcess(Method):
                 point, twin = found
                 return unseen(task, seen, point[None], rng, meta | {"way": "probe", "probe": twin})
         bold = bool(rng.random() < self.bold)
-        least = SMALL if is_plateau(history, maximize=task.maximize) else 0.0
-        margin = self.margin if bold else least * self.margin
-        objective, learnt = self._objective(task, history, seen, posteriors, margin, noisy, rng)
+        margin = self.margin if bold else SMALL * self.margin if plateau else 0.0
+        target, believed, learnt = self._target(task, history, seen, posteriors, margin, noisy, rng)
         past = outcomes(history, maximize=task.maximize)
-        way = choose_way(past, rng)
+        way = "far" if plateau and rng.random() < FAR else choose_way(past, rng)
         losses = posteriors[0].smoothed if noisy else seen.y
         best = seen.x[np.argsort(losses, kind="stable")[: self.proposer.incumbents]]
-        points = self.proposer.propose(way, objective, task.space, best, box_length(past), rng)
+        points = self._points(way, target, believed, task, best, box_length(past), rng)
         meta |= {"way": way, "bold": bold} | learnt
         return unseen(task, seen, points, rng, meta, repeat=noisy)
 
-    def _objective(
+    def _points(
+        self,
+        way: str,
+        target: Target,
+        believed: list[Posterior],
+        task: Task,
+        best: Array,
+        length: float,
+        rng: np.random.Generator,
+    ) -> Array:
+        """Points (k, D) worth a suggestion, best first."""
+        return self.proposer.propose(way, target, task.space, best, length, rng)
+
+    def _target(
         self,
         task: Task,
         history: History,
@@ -125,12 +138,13 @@ class GaussianProcess(Method):
         margin: float,
         noisy: bool,
         rng: np.random.Generator,
-    ) -> tuple[Objective, dict[str, Any]]:
-        """The score of points, as the kernel wants them, and what the suggestion has to remember of it."""
+    ) -> tuple[Target, list[Posterior], dict[str, Any]]:
+        """What is maximised, the posteriors behind it, and what the suggestion has to remember of it."""
         kind = self.acquisition
         if kind == "auto":
             kind = "ucb" if noisy else "log-ei"
-        failed, running = blanked(task.space, seen.failed), blanked(task.space, seen.running)
+        blanked = partial(self.surrogate.blanked, task.space)
+        failed, running = blanked(seen.failed), blanked(seen.running)
         usable = seen._replace(x=posteriors[0].x, failed=failed)
         feasibility = learn_feasibility(posteriors[0].model, history, usable)
         if feasibility is not None:
@@ -139,8 +153,9 @@ class GaussianProcess(Method):
         scores = [_acquisition(kind, p, margin, noisy, rng).on(p) for p in believed]
         objective = averaged(scores, logarithms=kind == "log-ei")
         if feasibility is None:
-            return objective, {}
-        return feasibility.weighted(objective, positive=kind == "ei"), feasibility.meta
+            return Target(objective, blanked), believed, {}
+        weighted = feasibility.weighted(objective, positive=kind == "ei")
+        return Target(weighted, blanked), believed, feasibility.meta
 
     def means(self, task: Task, history: History) -> Array | None:
         try:
@@ -155,6 +170,9 @@ LATELY, TIES = 10, 2
 
 #: The margin on a plateau, as a share of that of bold suggestions.
 SMALL = 0.3
+
+#: The share of suggestions on a plateau that are far from what is known.
+FAR = 0.5
 
 
 def is_plateau(history: History, *, maximize: bool) -> bool:

@@ -1,8 +1,9 @@
-"""Three ways to propose the next point, mixed by their own success in the run.
+"""Ways to propose the next point, mixed by their own success in the run.
 
     all   starts everywhere and around the best points; every coordinate is refined
     few   starts around the best points; only the coordinates that a start moved (1 to 20) are refined
     box   one random set of up to 20 coordinates, inside a box around the best point whose length adapts
+    far   random points, to leave a plateau; never by success, only when `gp` asks for it
 
 No single way wins everywhere: smooth functions in which every coordinate matters like the first, rugged or
 ill-conditioned ones the second, few active coordinates among hundreds the third. Each way is one call of
@@ -12,6 +13,7 @@ the same batched ascent and differs only in the starts and in the box of each st
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,12 +22,25 @@ import numpy as np
 from hidim._types import Array, Mask
 from hidim.methods.base import at_least
 from hidim.methods.discrete import jumped, neighbours, smooth
-from hidim.methods.surrogate import blanked
 from hidim.optim.base import Objective
 from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import coordinate_masks, perturbed
 from hidim.space import Space
 from hidim.space.columns import Kind
+
+#: The share of starts that lie anywhere, by way; the others are around the best points.
+SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
+
+
+class Target(NamedTuple):
+    """What is maximised: a score of points as the kernel wants them, and what makes them of points."""
+
+    objective: Objective
+    blanked: Callable[[Array], Array]
+
+    def scores(self, points: Array) -> Array:
+        """Of points (r, D) of the space, as (r,)."""
+        return np.nan_to_num(self.objective(self.blanked(points)).value, nan=-np.inf)
 
 
 class Region(NamedTuple):
@@ -35,6 +50,12 @@ class Region(NamedTuple):
     free: Mask
     lower: Array
     upper: Array
+
+    def joined(self, starts: Array) -> Region:
+        """With further starts (s, D), to be refined everywhere."""
+        ones = np.ones(starts.shape)
+        more = (starts, ones.astype(np.bool_), np.zeros(starts.shape), ones)
+        return Region(*(np.vstack(pair) for pair in zip(self, more, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -63,44 +84,46 @@ class Proposer:
     def propose(
         self,
         way: str,
-        objective: Objective,
+        target: Target,
         space: Space,
         best: Array,
         length: float,
         rng: np.random.Generator,
+        promising: Array | None = None,
     ) -> Array:
         """Points (k, D) of the space: the refined ones, best first, then all starts, best first.
 
         Args:
-            objective: scores points as the kernel wants them (see `blanked`).
             best: (c, D), the best points so far, best first; inactive columns NaN.
             length: edge of the box of the way "box".
+            promising: (s, D), starts besides those of the way; all of their coordinates are refined.
         """
         region = self._region(way, space, best, length, rng)
+        if promising is not None:
+            region = region.joined(promising)
         points = region.starts
-        scores = objective(blanked(space, points)).value
-        ranking = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+        ranking = np.argsort(-target.scores(points), kind="stable")
         order = ranking[: self.refined]
         free = region.free[order] & ~np.isnan(points[order]) & smooth(space)
-        inputs = blanked(space, points[order])
+        inputs = target.blanked(points[order])
         lower = np.where(free, region.lower[order], inputs)
         upper = np.where(free, region.upper[order], inputs)
         refined, values, _ = ascend(
-            objective, inputs, lower, upper, max_calls=self.max_calls, tolerance=self.tolerance
+            target.objective, inputs, lower, upper, max_calls=self.max_calls, tolerance=self.tolerance
         )
         ranked = refined[np.argsort(-values, kind="stable")]
-        if not np.all(space.columns.kind == Kind.CONTINUOUS):
-            ranked = self._stepped(objective, space, space.snap(ranked), rng)
+        if way != "far" and not np.all(space.columns.kind == Kind.CONTINUOUS):
+            ranked = self._stepped(target, space, space.snap(ranked), rng)
         return np.vstack([space.snap(ranked), points[ranking]])
 
     def _region(self, way: str, space: Space, best: Array, length: float, rng: np.random.Generator) -> Region:
         if way == "box":
             return self._box(space, best[0], length, rng)
-        scattered = rng.random((self.raw // 3 if way == "all" else 0, space.dim))
+        scattered = rng.random((int(SCATTERED[way] * self.raw), space.dim))
         count = self.raw - len(scattered)
         near, moved = perturbed(rng, best, count, most=self.few, movable=space.columns.levels > 1)
         starts = space.snap(np.vstack([scattered, jumped(space, near, moved, rng)]))
-        free = np.ones(starts.shape, dtype=np.bool_) if way == "all" else moved
+        free = moved if way == "few" else np.ones(starts.shape, dtype=np.bool_)
         return Region(starts, free, np.zeros(free.shape), np.ones(free.shape))
 
     def _box(self, space: Space, centre: Array, length: float, rng: np.random.Generator) -> Region:
@@ -118,13 +141,12 @@ class Proposer:
         boxes = (np.broadcast_to(edge, shape) for edge in (chosen[0] | missing, lower, upper))
         return Region(starts, *boxes)
 
-    def _stepped(self, objective: Objective, space: Space, ranked: Array, rng: np.random.Generator) -> Array:
+    def _stepped(self, target: Target, space: Space, ranked: Array, rng: np.random.Generator) -> Array:
         """Move the best point to its best discrete neighbour while that helps, thrice at most; best first."""
         points = ranked
         for _ in range(3):
             candidates = np.vstack([points, neighbours(space, points[0], rng)])
-            scores = np.nan_to_num(objective(blanked(space, candidates)).value, nan=-np.inf)
-            order = np.argsort(-scores, kind="stable")
+            order = np.argsort(-target.scores(candidates), kind="stable")
             points = candidates[order[:16]]
             if order[0] == 0:
                 break

@@ -108,21 +108,38 @@ class Surrogate:
         kernel = factors[0] if len(factors) == 1 else factors[0] * factors[1]
         return Model(Scaled(kernel), noise_parameter(noisy=noisy))
 
+    def blanked(self, space: Space, points: Array) -> Array:
+        """Points (n, D) as the kernel wants them."""
+        return blanked(space, points)
+
     def _scale(self, dim: int) -> Map:
         if self.lengthscales in ("mixed", "hierarchical"):
             return HierarchicalScale(dim)
         return Scale(dim, ard=self.lengthscales == "ard")
 
     def posteriors(
-        self, task: Task, history: History, seen: Observations, noisy: bool, rng: np.random.Generator
+        self,
+        task: Task,
+        history: History,
+        seen: Observations,
+        noisy: bool,
+        rng: np.random.Generator,
+        *,
+        gentle: bool = False,
     ) -> tuple[list[Posterior], Fitted]:
-        """Posteriors on transformed losses, to be averaged, and the hyperparameters in force."""
-        seen = seen._replace(x=blanked(task.space, seen.x))
+        """Posteriors on transformed losses, to be averaged, and the hyperparameters in force.
+
+        Args:
+            gentle: choose among transforms that do not stretch what is close to the best value; of noisy
+                values these are used anyway.
+        """
+        gentle = gentle or noisy
+        seen = seen._replace(x=self.blanked(task.space, seen.x))
         model = self._model_once(task, noisy=noisy)
         last = _last_fit(history, model)
-        ungentle = noisy and last is not None and last.outcome not in GENTLE and self.outcome == "auto"
+        ungentle = gentle and last is not None and last.outcome not in GENTLE and self.outcome == "auto"
         if last is None or ungentle or self._is_due(last, seen.y):
-            last = self._refit(model, seen, last, len(history), noisy, rng)
+            last = self._refit(model, seen, last, len(history), noisy, gentle, rng)
         rows = list(range(len(last.thetas)))
         if self.inference == "map" and len(rows) > 1:
             rows = [int(rng.integers(len(rows)))]
@@ -134,7 +151,8 @@ class Surrogate:
         last = _last_fit(history, model)
         if last is None or last.n > len(seen.y):
             return None
-        return self._posterior(task, model, last, 0, seen._replace(x=blanked(task.space, seen.x))).smoothed
+        seen = seen._replace(x=self.blanked(task.space, seen.x))
+        return self._posterior(task, model, last, 0, seen).smoothed
 
     def _model_once(self, task: Task, *, noisy: bool) -> Model:
         owner, model = task.memo.get("model", (None, None))
@@ -159,10 +177,11 @@ class Surrogate:
         last: Fitted | None,
         number: int,
         noisy: bool,
+        gentle: bool,
         rng: np.random.Generator,
     ) -> Fitted:
         x, y, n = seen.x, seen.y, len(seen.y)
-        candidates = GENTLE if noisy else OUTCOMES
+        candidates = GENTLE if gentle else OUTCOMES
         warm = model.start if last is None else last.thetas[0]
         cold = last is None or n >= 1.5 * last.cold
         starts = [warm] if last is None or not cold else [warm, model.start]

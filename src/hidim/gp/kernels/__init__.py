@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from hidim.gp.kernels.addtree import AddTree, Term
 from hidim.gp.kernels.algebra import Constant, Masked, Product, Scaled, Sum, Through
 from hidim.gp.kernels.base import Kernel
 from hidim.gp.kernels.hamming import Hamming, Overlap
@@ -32,6 +33,9 @@ KERNELS: dict[str, Kernel] = {
     "embedded-warped": Through(Warped(_MATRIX.T), Stationary(SquaredExponential(), Scale(3, ard=False))),
     "mixed": Stationary(Matern(2.5), Chain(Select([0, 1]), HierarchicalScale(2))) * Hamming([2], [4]),
     "scaled": Scaled(Stationary(Matern(2.5), Scale(3))),
+    "addtree": AddTree([Term([0]), Term([1], [2], [3]), Term((), gates=[(0, 1, 2)])], spread=0.3),
+    "addtree-paper": AddTree([Term([0, 2]), Term([1])], form=SquaredExponential(), lengthscales="ard"),
+    "addtree-leaves": AddTree([Term([0, 1]), Term([0, 2])], lengthscales="isotropic"),
     "constant": Constant(),
     "sum": Scaled(Stationary(Matern(1.5), Scale(3))) + Scaled(Constant()),
     "masked": Masked(Scaled(Stationary(SquaredExponential(), Scale(3))), lambda x: x[:, 0] < 0.6),
@@ -39,6 +43,7 @@ KERNELS: dict[str, Kernel] = {
 
 __all__ = [
     "KERNELS",
+    "AddTree",
     "Constant",
     "Form",
     "Hamming",
@@ -51,5 +56,6 @@ __all__ = [
     "SquaredExponential",
     "Stationary",
     "Sum",
+    "Term",
     "Through",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hidim._types import Array, Mask
+from hidim._types import Array, Indices, Mask
 from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel, constant_diagonal
 from hidim.gp.maps import Map
 from hidim.gp.parameter import Parameter
@@ -149,6 +149,9 @@ class Scaled(Kernel):
             return Features(root * phi.value, lambda g: phi.to_inputs(root * g))
 
         return feature_map
+
+    def blocks(self, x: Array) -> list[Indices]:
+        return self.inner.blocks(x)
 
 
 class Through(Kernel):

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from hidim._types import Array, Pullback
+from hidim._types import Array, Indices, Pullback
 from hidim.gp.parameter import Parameter, total
 
 
@@ -74,6 +74,10 @@ class Kernel(ABC):
     @abstractmethod
     def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
         """`count` random features of inputs with `width` columns, whose products estimate k without bias."""
+
+    def blocks(self, x: Array) -> list[Indices]:
+        """Rows of (n, p) in groups that have no covariance with each other, each in ascending order."""
+        return [np.arange(len(x))]
 
     def __add__(self, other: Kernel) -> Kernel:
         from hidim.gp.kernels.algebra import Sum

@@ -37,6 +37,7 @@ class Hamming(Kernel):
         levels: number of labels of each of those columns.
         prior: on m.
         spread: scale of the Student-t prior on δ_j, whose peak ties columns and whose tail lets them go.
+        usual: how many columns two inputs have in common, if not all.
     """
 
     def __init__(
@@ -46,12 +47,13 @@ class Hamming(Kernel):
         *,
         prior: Prior | None = None,
         spread: float = 0.3,
+        usual: int | None = None,
     ) -> None:
         self.columns = np.asarray(columns, dtype=np.intp)
         self.levels = np.asarray(levels, dtype=np.intp)
         self.offsets = np.concatenate([[0], np.cumsum(self.levels + 1)])
         count = len(self.columns)
-        start = min(-1.0, math.log(2.0 / max(count, 1)))
+        start = min(-1.0, math.log(2.0 / max(usual or count, 1)))
         deviations = StudentT(1.0, 0.0, spread)
         self.parameters = (
             Parameter("log_label_weight", 1, start, LOWEST, HIGHEST, prior or Normal(start, 1.5)),

@@ -1,0 +1,270 @@
+"""Add-Tree: covariance of functions that are sums along the paths of a tree (Ma and Blaschko 2023, eq. 5).
+
+    k(x, x') = Σ_v δ_v(x) δ_v(x') a_v k_v(x_v, x'_v)
+
+δ_v says whether an input has node v on its path. Every term is a product of positive semi-definite kernels,
+hence so is the sum, whatever the tree: for sibling forks and nodes that several branches share, too.
+
+Inputs have a negative number in every column that does not exist for them: the mask that equals the linear
+representation of appendix B. A row with the columns of one node alone therefore has k_v as its covariance
+with all others, which is what the search node by node needs.
+
+The nodes have one level of length-scales, of label weights and of amplitudes in common, from which single
+columns and nodes may deviate: a branch with few trials borrows from the others what it cannot know, and keeps
+an honest variance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from hidim._types import Array, Indices, Mask
+from hidim.gp.kernels.algebra import Constant
+from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel
+from hidim.gp.kernels.hamming import Hamming
+from hidim.gp.kernels.stationary import Form, Matern, Stationary
+from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
+from hidim.gp.parameter import Parameter, total
+from hidim.gp.priors import StudentT
+
+Lengthscales = Literal["hierarchical", "isotropic", "ard"]
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One node of the tree, as the kernel sees it.
+
+    Args:
+        numbers: columns of numbers.
+        labels: columns of labels.
+        levels: number of labels of each of those.
+        gates: what leads to the node, if its first column does not tell: columns of choices, the position of
+            the label in each, and the number of labels.
+    """
+
+    numbers: Sequence[int] | Indices
+    labels: Sequence[int] | Indices = ()
+    levels: Sequence[int] | Indices = ()
+    gates: Sequence[tuple[int, int, int]] = ()
+
+    @property
+    def columns(self) -> Indices:
+        return np.concatenate([self.numbers, self.labels]).astype(np.intp)
+
+    def active(self, x: Array) -> Mask:
+        """Whether the node is on the path of each row of (n, p)."""
+        if not self.gates and len(self.columns):
+            return np.asarray(x[:, self.columns[0]] >= 0.0)
+        active = np.ones(len(x), dtype=np.bool_)
+        for column, position, levels in self.gates:
+            active &= np.minimum(np.floor(x[:, column] * levels), levels - 1.0) == position
+        return active
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A term, its kernel over its own columns, and where that kernel's parameters stand in θ."""
+
+    term: Term
+    kernel: Kernel
+    columns: Indices
+    entries: Indices
+    amplitude: int | None
+
+    def inputs(self, x: Array, rows: Indices) -> Array:
+        return x[rows[:, None], self.columns]
+
+
+class AddTree(Kernel):
+    """A sum of kernels, each over the columns of one node, among the inputs that have that node.
+
+    Args:
+        terms: the nodes.
+        form: k_v as a function of distance over numbers; over the labels of a node, a Hamming kernel.
+        lengthscales: "hierarchical" (all columns have one in common until the data insist), "isotropic" (one
+            for all columns) or "ard" (one for every column).
+        spread: scale of the Student-t prior by which amplitudes of nodes may leave their common level; 0 for
+            nodes of the same variance, as in the paper.
+    """
+
+    def __init__(
+        self,
+        terms: Sequence[Term],
+        *,
+        form: Form | None = None,
+        lengthscales: Lengthscales = "hierarchical",
+        spread: float = 0.0,
+    ) -> None:
+        self.terms = tuple(terms)
+        self._form, self._lengthscales = form or Matern(2.5), lengthscales
+        numbers, labels = _ends([len(t.numbers) for t in terms]), _ends([len(t.labels) for t in terms])
+        widest, most = (max(end - begin for begin, end in ends) for ends in (numbers, labels))
+        if widest:
+            self.parameters += _scale(numbers[-1][1], widest, lengthscales).parameters
+        first_label = total(self.parameters)
+        if most:
+            levels = np.concatenate([term.levels for term in terms])
+            self.parameters += Hamming(range(len(levels)), levels, usual=most).parameters
+        first_amplitude = total(self.parameters)
+        if spread > 0.0:
+            prior = StudentT(1.0, 0.0, spread)
+            self.parameters += (Parameter("log_amplitude_deviation", len(terms), 0.0, -5.0, 5.0, prior),)
+        self._parts = [
+            _Part(
+                term,
+                self._kernel(term),
+                term.columns,
+                np.concatenate([self._scales(*numbers[place]), _weights(first_label, *labels[place])]),
+                first_amplitude + place if spread > 0.0 else None,
+            )
+            for place, term in enumerate(terms)
+        ]
+
+    def _kernel(self, term: Term) -> Kernel:
+        """k_v over the columns of one node."""
+        width, count = len(term.numbers), len(term.labels)
+        if not width + count:
+            return Constant()
+        labels = Hamming(width + np.arange(count), term.levels)
+        if not width:
+            return labels
+        scale = _scale(width, 1, self._lengthscales)
+        if not count:
+            return Stationary(self._form, scale)
+        return Stationary(self._form, Chain(Select(range(width)), scale)) * labels
+
+    def _scales(self, begin: int, end: int) -> Indices:
+        """The entries of θ that hold the length-scales of the numbers from `begin` to `end`."""
+        if begin == end:
+            return np.empty(0, dtype=np.intp)
+        match self._lengthscales:
+            case "isotropic":
+                return np.zeros(1, dtype=np.intp)
+            case "ard":
+                return np.arange(begin, end)
+            case _:
+                return np.concatenate([[0], np.arange(begin, end) + 1])
+
+    def _amplitude(self, part: _Part, theta: Array) -> float:
+        return 1.0 if part.amplitude is None else math.exp(theta[part.amplitude])
+
+    def gram(self, theta: Array, x: Array) -> Gram:
+        value = np.zeros((len(x), len(x)))
+        present: list[tuple[_Part, Indices, Gram, float]] = []
+        for part in self._parts:
+            rows = np.flatnonzero(part.term.active(x))
+            if len(rows):
+                own = part.kernel.gram(theta[part.entries], part.inputs(x, rows))
+                scale = self._amplitude(part, theta)
+                value[rows[:, None], rows] += scale * own.value
+                present.append((part, rows, own, scale))
+
+        def to_parameters(g: Array) -> Array:
+            gradient = np.zeros(len(theta))
+            for part, rows, own, scale in present:
+                block = scale * g[rows[:, None], rows]
+                gradient[part.entries] += own.to_parameters(block)  # a part has no entry twice
+                if part.amplitude is not None:
+                    gradient[part.amplitude] += np.vdot(block, own.value)
+            return gradient
+
+        return Gram(value, to_parameters)
+
+    def against(self, theta: Array, x: Array) -> Against:
+        present = []
+        for part in self._parts:
+            rows = np.flatnonzero(part.term.active(x))
+            if len(rows):
+                own = part.kernel.against(theta[part.entries], part.inputs(x, rows))
+                present.append((part, rows, own, self._amplitude(part, theta)))
+
+        def cross(u: Array) -> Cross:
+            value = np.zeros((len(u), len(x)))
+            met: list[tuple[_Part, Indices, Indices, Cross, float]] = []
+            for part, rows, own, scale in present:
+                queries = np.flatnonzero(part.term.active(u))
+                if len(queries):
+                    k = own(part.inputs(u, queries))
+                    value[queries[:, None], rows] += scale * k.value
+                    met.append((part, queries, rows, k, scale))
+
+            def to_inputs(g: Array) -> Array:
+                gradient = np.zeros_like(u)
+                for part, queries, rows, k, scale in met:
+                    pulled = k.to_inputs(scale * g[queries[:, None], rows])
+                    gradient[queries[:, None], part.columns] += pulled
+                return gradient
+
+            return Cross(value, to_inputs)
+
+        return cross
+
+    def diagonal(self, theta: Array, u: Array) -> Cross:
+        value = np.zeros(len(u))
+        for part in self._parts:  # every k_v has unit variance
+            value += self._amplitude(part, theta) * part.term.active(u)
+        return Cross(value, lambda _: np.zeros_like(u))
+
+    def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
+        each = max(4, count // len(self._parts))
+        maps = [
+            (part, part.kernel.features(theta[part.entries], rng, each, len(part.columns)))
+            for part in self._parts
+        ]
+        total_count = each * len(maps)
+
+        def feature_map(x: Array) -> Features:
+            value = np.zeros((len(x), total_count))
+            met: list[tuple[_Part, Indices, int, Features, float]] = []
+            for place, (part, own) in enumerate(maps):
+                rows = np.flatnonzero(part.term.active(x))
+                if len(rows):
+                    phi = own(part.inputs(x, rows))
+                    scale = math.sqrt(len(maps) * self._amplitude(part, theta))
+                    value[rows, place * each : (place + 1) * each] = scale * phi.value
+                    met.append((part, rows, place * each, phi, scale))
+
+            def to_inputs(g: Array) -> Array:
+                gradient = np.zeros_like(x)
+                for part, rows, begin, phi, scale in met:
+                    pulled = phi.to_inputs(scale * g[rows, begin : begin + each])
+                    gradient[rows[:, None], part.columns] += pulled
+                return gradient
+
+            return Features(value, to_inputs)
+
+        return feature_map
+
+    def blocks(self, x: Array) -> list[Indices]:
+        """Rows that have nodes in common, directly or through others: without a root there are several."""
+        active = csr_array(np.stack([part.term.active(x) for part in self._parts], axis=1).astype(np.int64))
+        count, member = connected_components(active @ active.T, directed=False)
+        order = np.argsort(member, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(member, minlength=count))[:-1])
+
+
+def _scale(dim: int, effective: int, lengthscales: Lengthscales) -> Map:
+    """A scale for `dim` columns, of which `effective` belong to one node: priors go by the latter."""
+    if lengthscales == "hierarchical":
+        return HierarchicalScale(dim, effective=effective)
+    return Scale(dim, ard=lengthscales == "ard", effective=effective)
+
+
+def _weights(first: int, begin: int, end: int) -> Indices:
+    """The entries of θ that hold the weights of the labels from `begin` to `end`."""
+    if begin == end:
+        return np.empty(0, dtype=np.intp)
+    return np.concatenate([[first], np.arange(begin, end) + first + 1])
+
+
+def _ends(sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """Where runs of these sizes begin and end."""
+    return list(pairwise(np.cumsum([0, *sizes]).tolist()))

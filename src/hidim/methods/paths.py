@@ -1,0 +1,206 @@
+"""The best paths through the tree of a conditional space, made of the best settings of its nodes.
+
+Under an additive model every node has a posterior of its own (Add-Tree §4.2): μ_v = k_v α and
+σ_v² = k_v(x, x) − k_v K⁻¹ k_vᵀ. So nodes are maximised on their own, in one batch, in as few dimensions as
+each has, and the sums of their bounds are maximised over paths by recursion:
+
+    U(node) = u_v + Σ over forks of max over options U(option)          Algorithm 2, with sibling forks
+
+Since Σ σ_v ≥ σ, the sums explore more than the bound of the sum would. They also bound what a path can bring
+at all, which is how thousands of paths are passed over: with L = Σ (μ_v − κ σ_v), S = Σ max σ_v and the best
+value y, the expected improvement of a path is at most S h((y − L)/S − κ) with h(z) = z Φ(z) + φ(z).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.acquisition.improvement import log_h
+from hidim.gp.posterior import Posterior
+from hidim.methods.base import at_least
+from hidim.methods.discrete import smooth
+from hidim.optim.base import Score
+from hidim.optim.lbfgs import ascend
+from hidim.space import Space
+from hidim.space.nodes import Node, everywhere
+
+
+class Setting(NamedTuple):
+    """A node's best setting as a row (D,) that is −1 in all other columns, its bound, and max σ_v."""
+
+    row: Array
+    bound: float
+    widest: float
+
+
+class Path(NamedTuple):
+    """The sum of the bounds of its nodes (larger is better), of their largest σ_v, and its decisions."""
+
+    bound: float
+    widest: float
+    nodes: tuple[Node, ...]
+
+
+class Compositions(NamedTuple):
+    """Points (k, D) made of the nodes' best settings, best path first, and their paths."""
+
+    points: Array
+    paths: list[Path]
+
+
+@dataclass(frozen=True)
+class PathSearch:
+    """Maximises confidence bounds node by node, and finds the paths with the largest sums.
+
+    Args:
+        raw: settings that are scored, over all nodes; each node gets its share, within limits.
+        max_calls: batched calls of the bounds for the refinement.
+        keep: paths that are kept.
+    """
+
+    raw: int = 2048
+    max_calls: int = 20
+    keep: int = 32
+
+    def __post_init__(self) -> None:
+        at_least(self, raw=1, max_calls=1, keep=1)
+
+    def __call__(
+        self,
+        posterior: Posterior,
+        space: Space,
+        root: Node,
+        kappa: float,
+        best: Array,
+        rng: np.random.Generator,
+    ) -> Compositions:
+        """The best paths by Σ (κ σ_v − μ_v).
+
+        Args:
+            posterior: of an Add-Tree model.
+            kappa: √β.
+            best: (c, D), the best points so far, whose settings are among those scored; NaN where inactive.
+        """
+        settings = self._settings(posterior, space, everywhere(root), kappa, best, rng)
+        paths = best_paths(root, settings, self.keep)
+        return Compositions(np.array([_compose(space, path, settings) for path in paths]), paths)
+
+    def _settings(
+        self,
+        posterior: Posterior,
+        space: Space,
+        nodes: tuple[Node, ...],
+        kappa: float,
+        best: Array,
+        rng: np.random.Generator,
+    ) -> dict[int, Setting]:
+        """The best setting of every node, by its id."""
+        each = int(np.clip(self.raw // len(nodes), 8, 256))
+        blocks = [_starts(space, node, each, best, rng) for node in nodes]
+        begins = np.cumsum([0, *map(len, blocks)])[:-1]
+        rows = np.vstack(blocks)
+
+        def bounds(u: Array) -> Score:
+            mean, variance, to_inputs = posterior.predict(u)
+            sd = np.sqrt(variance)
+            slope = np.divide(0.5 * kappa, sd, out=np.zeros_like(sd), where=sd > 0.0)
+            # What all paths have in common, the constant mean, belongs to no node.
+            return Score(kappa * sd - (mean - posterior.mean), lambda g: to_inputs(-g, g * slope))
+
+        _, variance, _ = posterior.predict(rows)
+        scores = bounds(rows).value
+        widest = np.sqrt(np.maximum.reduceat(variance, begins))
+        ends = [*begins[1:], len(rows)]
+        chosen = rows[[a + int(np.argmax(scores[a:b])) for a, b in zip(begins, ends, strict=True)]]
+        free = smooth(space) & (chosen >= 0.0)
+        lower, upper = np.where(free, 0.0, chosen), np.where(free, 1.0, chosen)
+        refined, values, _ = ascend(bounds, chosen, lower, upper, max_calls=self.max_calls, tolerance=1e-4)
+        return {
+            id(node): Setting(refined[place], float(values[place]), float(widest[place]))
+            for place, node in enumerate(nodes)
+        }
+
+
+def best_paths(root: Node, settings: Mapping[int, Setting], keep: int) -> list[Path]:
+    """The `keep` paths with the largest sums of bounds, best first."""
+    known: dict[int, list[Path]] = {}
+
+    def below(node: Node) -> list[Path]:
+        if id(node) not in known:
+            own = settings[id(node)]
+            paths = [Path(own.bound, own.widest, (node,))]
+            for other in node.beside:
+                paths = _joined(paths, below(other), keep)
+            for fork in node.forks:
+                paths = _joined(paths, _best(chain.from_iterable(map(below, fork.options)), keep), keep)
+            known[id(node)] = paths
+        return known[id(node)]
+
+    return below(root)
+
+
+def _joined(left: list[Path], right: list[Path], keep: int) -> list[Path]:
+    """The best paths that go one of the `left` and one of the `right` ways."""
+    both = (Path(a.bound + b.bound, a.widest + b.widest, a.nodes + b.nodes) for a in left for b in right)
+    return _best(both, keep)
+
+
+def _best(paths: Iterable[Path], keep: int) -> list[Path]:
+    return heapq.nlargest(keep, paths, key=lambda path: path.bound)
+
+
+def log_improvement_bound(paths: list[Path], kappa: float, mean: float, best: float) -> Array:
+    """An upper bound (k,) on the log expected improvement over `best` that each path can bring.
+
+    Args:
+        mean: the constant mean, which bounds of nodes leave out.
+    """
+    gain = best - mean + np.array([path.bound for path in paths])
+    width = np.maximum([path.widest for path in paths], 1e-300)
+    # σ h((y − μ)/σ) grows with σ ≤ S, and y − μ ≤ gain − κ σ; for a gain above 0 without κ.
+    z = gain / width - np.where(gain < 0.0, kappa, 0.0)
+    return np.asarray(np.log(width) + log_h(z)[0])
+
+
+def _starts(space: Space, node: Node, count: int, best: Array, rng: np.random.Generator) -> Array:
+    """Settings (s, D) of one node: random ones, and those of the best points; −1 in all other columns."""
+    if len(node.columns) == 0:
+        row = np.full((1, space.dim), -1.0)
+        if node.gate is not None:
+            column, position = node.gate
+            row[0, column] = (position + 0.5) / space.columns.levels[column]
+        return row
+    rows = np.full((count, space.dim), -1.0)
+    rows[:, node.columns] = rng.random((count, len(node.columns)))
+    kept = best[~np.isnan(best[:, node.columns[0]])][:, node.columns]
+    near = np.full((2 * len(kept), space.dim), -1.0)
+    moved = np.clip(kept + 0.05 * rng.standard_normal(kept.shape), 0.0, 1.0)
+    near[:, node.columns] = np.vstack([kept, moved])
+    return np.vstack([_on_levels(space, node, rows), _on_levels(space, node, near)])
+
+
+def _on_levels(space: Space, node: Node, rows: Array) -> Array:
+    """Integers and labels of a node's rows moved to their levels."""
+    for vertex in node.vertices:
+        if np.isfinite(vertex.parameter.levels):
+            scale = vertex.parameter.scale
+            rows[:, vertex.start] = scale.to_unit(scale.from_unit(rows[:, vertex.start]))
+    return rows
+
+
+def _compose(space: Space, path: Path, settings: Mapping[int, Setting]) -> Array:
+    """The point (D,) with the best setting of every node on a path."""
+    row = np.full(space.dim, np.nan)
+    for node in path.nodes:
+        row[node.columns] = settings[id(node)].row[node.columns]
+        if node.gate is not None:
+            column, position = node.gate
+            row[column] = (position + 0.5) / space.columns.levels[column]
+    return row
