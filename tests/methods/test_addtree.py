@@ -1,0 +1,303 @@
+"""Add-Tree: its covariance over any tree, the posteriors of nodes, the search for paths, and its settings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from differences import assert_gradient
+from hidim import Choice, Float, Int, Optimizer, Space
+from hidim.acquisition import LogExpectedImprovement
+from hidim.errors import MethodError
+from hidim.gp import linalg
+from hidim.gp.kernels import AddTree as Kernel
+from hidim.gp.kernels import Scaled
+from hidim.gp.model import Model
+from hidim.gp.posterior import Posterior
+from hidim.methods import AddTree, Task
+from hidim.methods.addtree import Adaptation, TreeSurrogate, leaves, nodes, shortened
+from hidim.methods.paths import PathSearch, Setting, best_paths, log_improvement_bound
+from hidim.space.nodes import count_paths, every_path, everywhere, tree
+from strategies import spaces
+
+SPACE = Space(
+    lr=Float(0, 1),
+    model=Choice(
+        svm=Space(C=Float(0, 1), kernel=Choice("rbf", "poly"), alpha=Float(0, 1, shared=True)),
+        trees=Space(depth=Int(1, 9), alpha=Float(0, 1, shared=True)),
+        none=None,
+    ),
+    scaled=Choice("no", yes=Space(power=Float(0, 1), offset=Float(0, 1))),
+)
+
+#: Shrinking a tree takes minutes.
+UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
+
+#: Without parameters at the root.
+ROOTLESS = Space(model=Choice({label: Space({f"x{label}": Float(0, 1)}) for label in "abc"}))
+
+
+def drawn(space: Space, count: int, seed: int = 0) -> np.ndarray:
+    points = space.snap(np.random.default_rng(seed).random((count, space.dim)))
+    return np.where(np.isnan(points), -1.0, points)
+
+
+def posterior(space: Space, count: int = 25, **settings: object) -> Posterior:
+    model = TreeSurrogate(lengthscales="hierarchical", **settings).model(space)
+    x = drawn(space, count)
+    y = np.sin(5 * np.where(x < 0, 0, x).sum(axis=1)) + 0.1 * np.arange(count) / count
+    return Posterior(model, model.start, x, y)
+
+
+# -- the covariance ------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, phases=UNSHRUNK)
+@given(spaces(depth=3), st.integers(0, 9))
+def test_the_covariance_is_positive_semi_definite_over_any_tree(space, seed):
+    x, rng = drawn(space, 12, seed), np.random.default_rng(seed)
+    for terms in (nodes(space), leaves(space) if count_paths(tree(space)) <= 100 else []):
+        if not terms:
+            continue
+        kernel = Kernel(terms, spread=0.3)
+        gram = kernel.gram(rng.normal(0.0, 0.5, kernel.size), x).value
+        assert np.linalg.eigvalsh(gram).min() > -1e-9 * gram.max()
+        np.testing.assert_allclose(gram, gram.T)
+
+
+def test_covariance_is_the_sum_over_common_nodes():
+    x = np.where(np.isnan(point := SPACE.snap(SPACE.encode_all([
+        {"lr": 0.1, "model": "svm", "C": 0.3, "kernel": "rbf", "alpha": 0.2, "scaled": "no"},
+        {"lr": 0.1, "model": "trees", "depth": 5, "alpha": 0.2, "scaled": "no"},
+        {"lr": 0.1, "model": "none", "scaled": "yes", "power": 0.5, "offset": 0.5},
+    ]))), -1.0, point)  # fmt: skip
+    kernel = Kernel(nodes(SPACE))
+    gram = kernel.gram(Model(kernel).start[:-1], x).value
+    # lr, svm, alpha, scaled=no against lr, trees, alpha, scaled=no against lr, none, scaled=yes
+    np.testing.assert_allclose(gram, [[4, 3, 1], [3, 4, 1], [1, 1, 3]])
+
+
+def test_gradients_across_branches():
+    kernel, x = Kernel(nodes(SPACE), spread=0.3), drawn(SPACE, 9)
+    rng = np.random.default_rng(1)
+    theta = rng.normal(0.0, 0.3, kernel.size)
+    g = rng.standard_normal((9, 9))
+    g += g.T
+    closed = kernel.gram(theta, x).to_parameters(g)
+    assert_gradient(closed, lambda t: float(np.vdot(g, kernel.gram(t, x).value)), theta)
+
+
+def test_one_path_has_nothing_in_common_with_another_if_leaves_are_independent():
+    x = drawn(SPACE, 40)
+    kernel = Kernel(leaves(SPACE))
+    gram = kernel.gram(np.zeros(kernel.size), x).value
+    paths = list(every_path(tree(SPACE)))
+    followed = [next(i for i, path in enumerate(paths) if _on(path, row)) for row in x]
+    same = np.equal.outer(followed, followed)
+    assert np.all((gram > 0.0) == same)
+
+
+def _on(path, row):
+    return all(node.gate is None or _label(row, *node.gate) for node in path)
+
+
+def _label(row, column, position):
+    return math.floor(row[column] * SPACE.columns.levels[column]) == position
+
+
+# -- posteriors ----------------------------------------------------------------------------------------------
+
+
+def test_posteriors_of_nodes_sum_to_the_joint_posterior():
+    joint, queries = posterior(SPACE, spread=0.3), drawn(SPACE, 6, seed=5)
+    root = tree(SPACE)
+    for query in queries:
+        parts, cross = [], np.zeros(len(joint.y))
+        for node in everywhere(root):
+            alone = np.full(SPACE.dim, -1.0)
+            if len(node.columns):
+                alone[node.columns] = query[node.columns]
+            elif node.gate is not None and _label(query, *node.gate):
+                alone[node.gate[0]] = query[node.gate[0]]
+            parts.append(joint.predict(alone[None]).mean[0] - joint.mean)
+            cross += joint.model.kernel.against(joint.theta[:-1], joint.x)(alone[None]).value[0]
+        whole = joint.predict(query[None])
+        assert sum(parts) + joint.mean == pytest.approx(whole.mean[0])
+        solved = linalg.solve_lower(joint.factor, cross[:, None])
+        prior = joint.model.kernel.diagonal(joint.theta[:-1], query[None]).value[0]
+        assert prior - float(solved[:, 0] @ solved[:, 0]) == pytest.approx(whole.variance[0], abs=1e-9)
+
+
+def test_blocks_change_nothing_but_the_work(monkeypatch):
+    model = TreeSurrogate(lengthscales="hierarchical").model(ROOTLESS)
+    x, y = drawn(ROOTLESS, 30), np.random.default_rng(2).standard_normal(30)
+    queries = drawn(ROOTLESS, 7, seed=3)
+    assert sorted(map(len, model.kernel.blocks(x))) == sorted(np.bincount(np.floor(3 * x[:, 0]).astype(int)))
+    by_blocks = model.negative_log_posterior(model.start, x, y), Posterior(model, model.start, x, y)
+    predicted = by_blocks[1].predict(queries)
+    monkeypatch.setattr(Kernel, "blocks", lambda self, x: [np.arange(len(x))])
+    dense = model.negative_log_posterior(model.start, x, y), Posterior(model, model.start, x, y)
+    expected = dense[1].predict(queries)
+    assert by_blocks[0][0] == pytest.approx(dense[0][0])
+    np.testing.assert_allclose(by_blocks[0][1], dense[0][1], atol=1e-8)
+    np.testing.assert_allclose(predicted.mean, expected.mean)
+    np.testing.assert_allclose(predicted.variance, expected.variance)
+    ones = np.ones(7)
+    np.testing.assert_allclose(predicted.to_inputs(ones, ones), expected.to_inputs(ones, ones), atol=1e-9)
+
+
+# -- paths ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, phases=UNSHRUNK)
+@given(spaces(depth=3), st.integers(0, 99))
+def test_the_recursion_finds_the_paths_with_the_largest_sums(space, seed):
+    root, rng = tree(space), np.random.default_rng(seed)
+    values = {id(node): Setting(np.empty(0), *rng.standard_normal(2).tolist()) for node in everywhere(root)}
+    sums = sorted((sum(values[id(node)].bound for node in path) for path in every_path(root)), reverse=True)
+    found = best_paths(root, values, 5)
+    np.testing.assert_allclose([path.bound for path in found], sums[:5])
+
+
+def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better():
+    known = posterior(SPACE)
+    none = np.empty((0, SPACE.dim))
+    found = PathSearch()(known, SPACE, tree(SPACE), 2.0, none, np.random.default_rng(0))
+    assert len(found.points) == 6
+    np.testing.assert_array_equal(np.isnan(SPACE.snap(found.points)), np.isnan(found.points))
+    bounds = [path.bound for path in found.paths]
+    assert bounds == sorted(bounds, reverse=True)
+    for point in drawn(SPACE, 200, seed=9):
+        mean, variance, _ = known.predict(point[None])
+        # The bound of the sum is below the sum of the bounds, on whatever path.
+        assert 2.0 * math.sqrt(variance[0]) - (mean[0] - known.mean) <= bounds[0] + 0.05
+
+
+def test_no_point_of_a_path_has_more_to_gain_than_its_bound():
+    known, root = posterior(SPACE), tree(SPACE)
+    found = PathSearch()(known, SPACE, root, 1.0, np.empty((0, SPACE.dim)), np.random.default_rng(0))
+    best = float(known.y.min())
+    bounds = log_improvement_bound(found.paths, 1.0, known.mean, best)
+    gain = LogExpectedImprovement(best).on(known)
+    for point in drawn(SPACE, 300, seed=4):
+        path = next(i for i, p in enumerate(found.paths) if _on(p.nodes, point))
+        assert gain(point[None]).value[0] <= bounds[path] + 0.05
+
+
+# -- the method ----------------------------------------------------------------------------------------------
+
+
+def run(method: AddTree, count: int, space: Space = SPACE, seed: int = 0) -> Optimizer:
+    optimizer = Optimizer(space, method=method, seed=seed)
+    for _ in range(count):
+        trial = optimizer.ask()
+        optimizer.tell(trial, value(trial.params))
+    return optimizer
+
+
+def value(params) -> float:
+    """Least, 0, for trees of depth 7, alpha .3 and no scaling."""
+    offset = {"svm": 0.4, "trees": 0.0, "none": 1.0}[params["model"]]
+    return (
+        (params["lr"] - 0.6) ** 2
+        + offset
+        + (params.get("alpha", 0.3) - 0.3) ** 2
+        + (params.get("depth", 7) - 7) ** 2 / 20
+        + (0.2 if params["scaled"] == "yes" else 0.0)
+    )
+
+
+def test_it_finds_the_best_branch_and_its_settings():
+    assert run(AddTree(), 30).best.value < 1e-3
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        AddTree(
+            surrogate=TreeSurrogate(form="se", lengthscales="ard", adaptation=Adaptation()),
+            acquisition="nodes",
+        ),
+        AddTree(surrogate=TreeSurrogate(spread=0.3)),
+        AddTree(surrogate=TreeSurrogate(structure="leaves")),
+    ],
+    ids=["paper", "amplitudes", "leaves"],
+)
+def test_its_variants_learn_too(method):
+    assert run(method, 30).best.value < 0.25
+
+
+def test_many_paths_stay_cheap():
+    forks = {
+        f"c{i}": Choice({label: Space({f"x{i}{label}": Float(0, 1)}) for label in "abc"}) for i in range(9)
+    }
+    space = Space(forks)  # 3⁹ paths
+    optimizer = Optimizer(space, method=AddTree(initial=5), seed=0)
+    for _ in range(8):
+        trial = optimizer.ask()
+        optimizer.tell(trial, sum(v == "a" for v in trial.params.values()))
+    assert optimizer.best.value <= 2
+
+
+def test_adaptation_shortens_length_scales_and_raises_the_bound():
+    adaptation, known = Adaptation(lengthscale=0.5), posterior(SPACE)
+    model = known.model
+    theta = np.where(model.holds("log_lengthscale_deviation"), 0.3, model.start)
+    longest = adaptation.longest(20, 4)
+    assert longest == pytest.approx(math.log(0.5 * 2.0 / 2**0.1))
+    short = shortened(model, theta, longest)
+    level = short[model.holds("log_lengthscale")][0]
+    assert np.all(level + short[model.holds("log_lengthscale_deviation")] <= longest + 1e-12)
+    assert adaptation.kappa(known, 4) > adaptation.kappa(known, 2) > 1.0
+
+
+def test_information_gain_is_that_of_the_definition():
+    known = posterior(SPACE)
+    gram = known.model.kernel.gram(known.theta[:-1], known.x).value
+    information = 0.5 * np.linalg.slogdet(np.eye(25) + gram / known.noise)[1]
+    flat = Adaptation(power=0.0, norm=1.0, delta=0.1)
+    expected = 1.0 + 4.0 * math.sqrt(known.noise * (information + 1.0 + math.log(10.0)))
+    assert flat.kappa(known, 3) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: TreeSurrogate(structure="forest"), "tree, leaves"),
+        (lambda: TreeSurrogate(form="cubic"), "matern, se"),
+        (lambda: AddTree(acquisition="nodes", surrogate=TreeSurrogate(structure="leaves")), "additive"),
+        (lambda: AddTree(acquisition="vertices"), "acquisition='vertices' is unknown"),
+        (lambda: Adaptation(delta=1.5), "probability"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(make, message):
+    with pytest.raises(MethodError, match=message):
+        make()
+
+
+def test_independent_leaves_have_a_limit():
+    forks = {f"c{i}": Choice("no", yes=Space({f"x{i}": Float(0, 1)})) for i in range(11)}
+    with pytest.raises(MethodError, match="2048 paths"):
+        leaves(Space(forks))
+
+
+def test_a_space_without_choices_is_one_node():
+    space = Space(x=Float(0, 1), y=Float(0, 1))
+    assert len(nodes(space)) == 1
+    assert isinstance(TreeSurrogate().model(space).kernel, Scaled)
+    optimizer = Optimizer(space, method=AddTree(), seed=0)
+    for _ in range(25):
+        trial = optimizer.ask()
+        optimizer.tell(trial, (trial.params["x"] - 0.3) ** 2 + (trial.params["y"] - 0.8) ** 2)
+    assert optimizer.best.value < 1e-4
+
+
+def test_suggestions_do_not_depend_on_the_memo():
+    optimizer = run(AddTree(), 15)
+    fresh = Task(SPACE, seed=0)
+    kept = AddTree().suggest(Task(SPACE, seed=0), optimizer.history, fresh.rng(15))
+    assert kept == AddTree().suggest(fresh, optimizer.history, fresh.rng(15))
