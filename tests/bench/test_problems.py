@@ -134,7 +134,7 @@ class Fixed:
     def vector(self, name: str, dim: int) -> np.ndarray:
         raise AssertionError(name, dim)
 
-    def real(self, name: str, low: float, high: float) -> float:
+    def real(self, name: str, low: float, high: float, *, log: bool = False) -> float:
         return low if name.startswith("r") else (low + high) / 2
 
     def label(self, name: str, options: tuple[str, ...]) -> str:

@@ -166,7 +166,7 @@ def test_the_recursion_finds_the_paths_with_the_largest_sums(space, seed):
 def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better():
     known = posterior(SPACE)
     none = np.empty((0, SPACE.dim))
-    found = PathSearch()(known, SPACE, tree(SPACE), 2.0, none, np.random.default_rng(0))
+    found = PathSearch()(known, SPACE, tree(SPACE), [2.0], none, np.random.default_rng(0))[0]
     assert len(found.points) == 6
     np.testing.assert_array_equal(np.isnan(SPACE.snap(found.points)), np.isnan(found.points))
     bounds = [path.bound for path in found.paths]
@@ -179,7 +179,8 @@ def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better()
 
 def test_no_point_of_a_path_has_more_to_gain_than_its_bound():
     known, root = posterior(SPACE), tree(SPACE)
-    found = PathSearch()(known, SPACE, root, 1.0, np.empty((0, SPACE.dim)), np.random.default_rng(0))
+    none = np.empty((0, SPACE.dim))
+    found = PathSearch()(known, SPACE, root, [1.0], none, np.random.default_rng(0))[0]
     best = float(known.y.min())
     bounds = log_improvement_bound(found.paths, 1.0, known.mean, best)
     gain = LogExpectedImprovement(best).on(known)

@@ -46,13 +46,13 @@ def fit(
     if held is not None:
         low, high = np.where(held, starts[0], low), np.where(held, starts[0], high)
     best = Fit(np.clip(starts[0], low, high), np.inf, 0)
-    count = 0
+    count, blocks = 0, model.kernel.blocks(x)
 
     def loss(theta: Array) -> tuple[float, Array]:
         nonlocal best, count
         count += 1
         try:
-            value, gradient = model.negative_log_posterior(theta, x, y, variances)
+            value, gradient = model.negative_log_posterior(theta, x, y, variances, blocks)
         except NumericalError:
             return 1e10, np.zeros_like(theta)
         if not (np.isfinite(value) and np.all(np.isfinite(gradient))):

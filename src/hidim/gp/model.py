@@ -9,12 +9,13 @@ factor, m the mean, α = K⁻¹ (y − m).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from hidim._types import Array, Mask
+from hidim._types import Array, Indices, Mask
 from hidim.gp import linalg
 from hidim.gp.kernels.base import Kernel
 from hidim.gp.parameter import Parameter, bounds, log_prior, starts, total
@@ -72,20 +73,25 @@ class Model:
         return float(inverse_ones @ y / (inverse_ones.sum() + self.mean_sd**-2))
 
     def negative_log_posterior(
-        self, theta: Array, x: Array, y: Array, variances: Array | None = None
+        self,
+        theta: Array,
+        x: Array,
+        y: Array,
+        variances: Array | None = None,
+        blocks: Sequence[Indices] | None = None,
     ) -> tuple[float, Array]:
-        """−log p(y | θ) − log p(θ) and its gradient, from one `potrf` and one `potri`.
+        """−log p(y | θ) − log p(θ) and its gradient, from one `potrf` and one `potri` of every block.
 
         Args:
             theta: (size,); x: (n, p); y: (n,); variances: v (n,), none by default.
+            blocks: the kernel's for x, if they are known already.
         """
         n = len(y)
         gram = self.kernel.gram(theta[:-1], x)
         noise = math.exp(theta[-1])
-        blocks = self.kernel.blocks(x)
-        factor = linalg.cholesky_by_blocks(
-            gram.value, blocks, noise if variances is None else noise + variances
-        )
+        blocks = blocks or self.kernel.blocks(x)
+        ridge = noise if variances is None else noise + variances
+        factor = linalg.cholesky_by_blocks(gram.value, blocks, ridge)
         inverse = linalg.inverse_by_blocks(factor, blocks)
         mean = self.mean(inverse.sum(axis=1), y)
         alpha = inverse @ (y - mean)

@@ -235,10 +235,10 @@ class AddTree(GaussianProcess):
             return super()._points(way, target, believed, task, best, length, rng)
         root, posterior = _root(task), believed[0]
         if self.acquisition == "nodes":
-            return self.paths(posterior, task.space, root, self._kappa(posterior), best, rng).points
+            return self.paths(posterior, task.space, root, [self._kappa(posterior)], best, rng)[0].points
         candidates = []
-        for kappa in KAPPAS:
-            points, paths = self.paths(posterior, task.space, root, kappa, best, rng)
+        found = self.paths(posterior, task.space, root, KAPPAS, best, rng)
+        for kappa, (points, paths) in zip(KAPPAS, found, strict=True):
             bounds = log_improvement_bound(paths, kappa, posterior.mean, float(posterior.y.min()))
             reached = target.scores(task.space.snap(points))
             candidates.append(points[bounds >= reached.max()])

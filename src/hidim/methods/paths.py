@@ -14,9 +14,10 @@ value y, the expected improvement of a path is at most S h((y − L)/S − κ) w
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -77,55 +78,64 @@ class PathSearch:
         posterior: Posterior,
         space: Space,
         root: Node,
-        kappa: float,
+        kappas: Sequence[float],
         best: Array,
         rng: np.random.Generator,
-    ) -> Compositions:
-        """The best paths by Σ (κ σ_v − μ_v).
+    ) -> list[Compositions]:
+        """The best paths by Σ (κ σ_v − μ_v), for every κ.
 
         Args:
             posterior: of an Add-Tree model.
-            kappa: √β.
+            kappas: √β.
             best: (c, D), the best points so far, whose settings are among those scored; NaN where inactive.
         """
-        settings = self._settings(posterior, space, everywhere(root), kappa, best, rng)
-        paths = best_paths(root, settings, self.keep)
-        return Compositions(np.array([_compose(space, path, settings) for path in paths]), paths)
+        nodes = everywhere(root)
+        found = []
+        for settings in self._settings(posterior, space, nodes, np.array(kappas), best, rng):
+            paths = best_paths(root, settings, self.keep)
+            points = np.array([_compose(space, path, settings) for path in paths])
+            found.append(Compositions(points, paths))
+        return found
 
     def _settings(
         self,
         posterior: Posterior,
         space: Space,
         nodes: tuple[Node, ...],
-        kappa: float,
+        kappas: Array,
         best: Array,
         rng: np.random.Generator,
-    ) -> dict[int, Setting]:
-        """The best setting of every node, by its id."""
+    ) -> list[dict[int, Setting]]:
+        """For every κ, the best setting of every node, by the node's id."""
         each = int(np.clip(self.raw // len(nodes), 8, 256))
         blocks = [_starts(space, node, each, best, rng) for node in nodes]
-        begins = np.cumsum([0, *map(len, blocks)])[:-1]
+        begins = np.cumsum([0, *map(len, blocks)])
         rows = np.vstack(blocks)
+        mean, variance, _ = posterior.predict(rows)
+        widest = np.sqrt(np.maximum.reduceat(variance, begins[:-1]))
+        scores = kappas[:, None] * np.sqrt(variance) - mean
+        first = np.array([np.argmax(scores[:, a:b], axis=1) + a for a, b in pairwise(begins)])
+        found = []
+        for kappa, starts in zip(kappas.tolist(), first.T, strict=True):
+            chosen = rows[starts]
+            free = smooth(space) & (chosen >= 0.0)
+            lower, upper = np.where(free, 0.0, chosen), np.where(free, 1.0, chosen)
+            bounds = partial(_bounds, posterior, kappa)
+            refined, values, _ = ascend(
+                bounds, chosen, lower, upper, max_calls=self.max_calls, tolerance=1e-3
+            )
+            each_node = zip(nodes, refined, values.tolist(), widest.tolist(), strict=True)
+            found.append({id(node): Setting(*setting) for node, *setting in each_node})
+        return found
 
-        def bounds(u: Array) -> Score:
-            mean, variance, to_inputs = posterior.predict(u)
-            sd = np.sqrt(variance)
-            slope = np.divide(0.5 * kappa, sd, out=np.zeros_like(sd), where=sd > 0.0)
-            # What all paths have in common, the constant mean, belongs to no node.
-            return Score(kappa * sd - (mean - posterior.mean), lambda g: to_inputs(-g, g * slope))
 
-        _, variance, _ = posterior.predict(rows)
-        scores = bounds(rows).value
-        widest = np.sqrt(np.maximum.reduceat(variance, begins))
-        ends = [*begins[1:], len(rows)]
-        chosen = rows[[a + int(np.argmax(scores[a:b])) for a, b in zip(begins, ends, strict=True)]]
-        free = smooth(space) & (chosen >= 0.0)
-        lower, upper = np.where(free, 0.0, chosen), np.where(free, 1.0, chosen)
-        refined, values, _ = ascend(bounds, chosen, lower, upper, max_calls=self.max_calls, tolerance=1e-4)
-        return {
-            id(node): Setting(refined[place], float(values[place]), float(widest[place]))
-            for place, node in enumerate(nodes)
-        }
+def _bounds(posterior: Posterior, kappa: float, u: Array) -> Score:
+    """κ σ_v − μ_v of rows (r, D) with the columns of one node each."""
+    mean, variance, to_inputs = posterior.predict(u)
+    sd = np.sqrt(variance)
+    slope = np.divide(0.5 * kappa, sd, out=np.zeros_like(sd), where=sd > 0.0)
+    # What all paths have in common, the constant mean, belongs to no node.
+    return Score(kappa * sd - (mean - posterior.mean), lambda g: to_inputs(-g, g * slope))
 
 
 def best_paths(root: Node, settings: Mapping[int, Setting], keep: int) -> list[Path]:

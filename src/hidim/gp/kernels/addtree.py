@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -55,7 +56,7 @@ class Term:
     levels: Sequence[int] | Indices = ()
     gates: Sequence[tuple[int, int, int]] = ()
 
-    @property
+    @cached_property
     def columns(self) -> Indices:
         return np.concatenate([self.numbers, self.labels]).astype(np.intp)
 
@@ -245,8 +246,11 @@ class AddTree(Kernel):
 
     def blocks(self, x: Array) -> list[Indices]:
         """Rows that have nodes in common, directly or through others: without a root there are several."""
-        active = csr_array(np.stack([part.term.active(x) for part in self._parts], axis=1).astype(np.int64))
-        count, member = connected_components(active @ active.T, directed=False)
+        active = np.stack([part.term.active(x) for part in self._parts], axis=1)
+        if active.all(axis=0).any():
+            return [np.arange(len(x))]
+        sparse = csr_array(active.astype(np.int64))
+        count, member = connected_components(sparse @ sparse.T, directed=False)
         order = np.argsort(member, kind="stable")
         return np.split(order, np.cumsum(np.bincount(member, minlength=count))[:-1])
 
