@@ -18,7 +18,7 @@ from hidim.gp.kernels import AddTree as Kernel
 from hidim.gp.kernels import Scaled
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
-from hidim.methods import AddTree, Task
+from hidim.methods import RECIPES, AddTree, Auto, GaussianProcess, Task, make_method
 from hidim.methods.addtree import Adaptation, TreeSurrogate, leaves, nodes, shortened
 from hidim.methods.paths import PathSearch, Setting, best_paths, log_improvement_bound
 from hidim.space.nodes import count_paths, every_path, everywhere, tree
@@ -219,17 +219,13 @@ def test_it_finds_the_best_branch_and_its_settings():
 @pytest.mark.parametrize(
     "method",
     [
-        AddTree(
-            surrogate=TreeSurrogate(form="se", lengthscales="ard", adaptation=Adaptation()),
-            acquisition="nodes",
-        ),
-        AddTree(surrogate=TreeSurrogate(spread=0.3)),
-        AddTree(surrogate=TreeSurrogate(structure="leaves")),
+        *RECIPES.values(),
+        lambda: AddTree(surrogate=TreeSurrogate(spread=0.3)),
     ],
-    ids=["paper", "amplitudes", "leaves"],
+    ids=[*RECIPES, "amplitudes"],
 )
-def test_its_variants_learn_too(method):
-    assert run(method, 30).best.value < 0.25
+def test_its_variants_and_what_it_is_compared_with_learn_too(method):
+    assert run(method(), 25).best.value < 0.3
 
 
 def test_many_paths_stay_cheap():
@@ -284,6 +280,16 @@ def test_independent_leaves_have_a_limit():
     forks = {f"c{i}": Choice("no", yes=Space({f"x{i}": Float(0, 1)})) for i in range(11)}
     with pytest.raises(MethodError, match="2048 paths"):
         leaves(Space(forks))
+
+
+def test_the_default_uses_it_where_spaces_are_conditional():
+    assert isinstance(Auto().chosen(Task(SPACE)), AddTree)
+    assert type(Auto().chosen(Task(Space(x=Float(0, 1), c=Choice("a", "b"))))) is GaussianProcess
+
+
+def test_recipes_are_methods_by_name():
+    assert make_method("leaves").surrogate.structure == "leaves"
+    assert make_method("addtree-paper").acquisition == "nodes"
 
 
 def test_a_space_without_choices_is_one_node():

@@ -109,7 +109,7 @@ def _list(_: argparse.Namespace) -> None:
     from hidim.bench.papers import STUDIES
     from hidim.bench.peers import PEERS
     from hidim.bench.problems import EXAMPLES, FAMILIES, NAMED, VARIANTS
-    from hidim.methods import METHODS
+    from hidim.methods import METHODS, RECIPES
 
     print("Problems: FAMILY-DIMENSION, then any of", ", ".join(f"-{variant}" for variant in VARIANTS))
     for name, family in FAMILIES.items():
@@ -121,7 +121,7 @@ def _list(_: argparse.Namespace) -> None:
     print("Experiments of papers, for `hidim bench paper`:")
     for study in STUDIES.values():
         print(f"  {study.name:16} {study.about}")
-    print("Methods:", ", ".join([*PEERS, *(PREFIX + name for name in METHODS)]))
+    print("Methods:", ", ".join([*PEERS, *(PREFIX + name for name in METHODS | RECIPES)]))
     print("  with settings, for example hidim:rembo(low=3,runs=4,kernel=categorical)")
 
 

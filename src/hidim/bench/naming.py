@@ -39,15 +39,16 @@ def named_method(name: str) -> Method:
         >>> named_method("hidim:rembo(low=3,kernel=categorical)").kernel
         'categorical'
     """
-    from hidim.methods import METHODS
+    from hidim.methods import METHODS, RECIPES
 
     match = re.fullmatch(r"([^()]*?)(?:\((.*)\))?", name.removeprefix(PREFIX))
     if match is None:
         raise MethodError(f"cannot read {name!r}: write it as {PREFIX}rembo(low=3,runs=4)")
     known, text = match.groups()
-    if known not in METHODS:
-        raise MethodError(f"no method {name!r}: hidim has {', '.join(PREFIX + known for known in METHODS)}")
-    method = METHODS[known]()
+    makers = METHODS | RECIPES
+    if known not in makers:
+        raise MethodError(f"no method {name!r}: hidim has {', '.join(PREFIX + known for known in makers)}")
+    method = makers[known]()
     settings = dict(_setting(name, part) for part in split_names(text or ""))
     _check_settings(name, method, settings)
     return dataclasses.replace(method, **settings)  # type: ignore[type-var]  # every method is a dataclass

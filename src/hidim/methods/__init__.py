@@ -11,6 +11,7 @@ from hidim.methods.auto import Auto
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.baxus import Baxus
 from hidim.methods.gp import GaussianProcess
+from hidim.methods.recipes import RECIPES
 from hidim.methods.rembo import Rembo
 from hidim.methods.scatter import Random, Sobol
 
@@ -27,11 +28,11 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 
 def make_method(method: str | Method) -> Method:
-    """The method of that name with its defaults; a configured method is returned as it is."""
+    """The method or recipe of that name; a configured method is returned as it is."""
     if isinstance(method, Method):
         return method
-    if isinstance(method, str) and method in METHODS:
-        return METHODS[method]()
+    if isinstance(method, str) and (make := METHODS.get(method) or RECIPES.get(method)):
+        return make()
     if isinstance(method, type) and issubclass(method, Method):
         raise MethodError(f"give an instance, not the class: method={method.__name__}()")
     close = get_close_matches(str(method), METHODS, n=1)
@@ -41,6 +42,7 @@ def make_method(method: str | Method) -> Method:
 
 __all__ = [
     "METHODS",
+    "RECIPES",
     "AddTree",
     "Auto",
     "Baxus",

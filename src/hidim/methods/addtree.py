@@ -96,13 +96,15 @@ class TreeSurrogate(Surrogate):
             compared with; the length-scales are still common to all.
         form: "matern" (ν = 5/2) or "se".
         spread: by how much amplitudes of nodes may differ, see `hidim.gp.kernels.AddTree`.
-        adaptation: shrinks length-scales with time; None to leave them where the fit has put them.
+        adaptive: whether length-scales shrink and the bound of Algorithm 2 grows with time.
+        adaptation: how.
     """
 
     structure: Structure = "tree"
     form: str = "matern"
     spread: float = 0.0
-    adaptation: Adaptation | None = None
+    adaptive: bool = False
+    adaptation: Adaptation = field(default_factory=Adaptation)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -132,7 +134,7 @@ class TreeSurrogate(Surrogate):
         rng: np.random.Generator,
     ) -> Fitted:
         fitted = super()._refit(model, seen, last, number, noisy, gentle, rng)
-        if self.adaptation is None:
+        if not self.adaptive:
             return fitted
         longest = self.adaptation.longest(len(seen.y), widest(model))
         return fitted._replace(thetas=np.stack([shortened(model, t, longest) for t in fitted.thetas]))
@@ -196,12 +198,11 @@ class AddTree(GaussianProcess):
         paths: how the best paths are found.
         acquisition: as in `GaussianProcess`, or "nodes" for the paper's Algorithm 2: the sum of the nodes'
             own confidence bounds.
-        beta: β of Algorithm 2, unless the surrogate's `adaptation` gives it.
+        beta: β of Algorithm 2, unless the surrogate is adaptive and gives it.
 
     Example:
-        >>> paper = TreeSurrogate(form="se", lengthscales="ard", outcome="identity", adaptation=Adaptation())
-        >>> AddTree(surrogate=paper, acquisition="nodes").name
-        'addtree'
+        >>> AddTree(surrogate=TreeSurrogate(form="se"), acquisition="nodes").beta
+        4.0
     """
 
     name: ClassVar[str] = "addtree"
@@ -245,10 +246,9 @@ class AddTree(GaussianProcess):
         return self.proposer.propose(way, target, task.space, best, length, rng, np.vstack(candidates))
 
     def _kappa(self, posterior: Posterior) -> float:
-        adaptation = self.surrogate.adaptation if isinstance(self.surrogate, TreeSurrogate) else None
-        if adaptation is None:
-            return math.sqrt(self.beta)
-        return adaptation.kappa(posterior, widest(posterior.model))
+        if isinstance(self.surrogate, TreeSurrogate) and self.surrogate.adaptive:
+            return self.surrogate.adaptation.kappa(posterior, widest(posterior.model))
+        return math.sqrt(self.beta)
 
 
 def _root(task: Task) -> Node:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from hidim._types import Array
+from hidim.methods.addtree import AddTree
 from hidim.methods.base import Method, Suggestion, Task
 from hidim.methods.baxus import Baxus
 from hidim.methods.gp import GaussianProcess
@@ -19,13 +20,15 @@ LARGE = 5_000
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """The default: `gp`; beyond 5000 columns `baxus`, which looks at a space through an embedding."""
+    """The default: `gp`; `addtree` for conditional spaces; beyond 5000 columns `baxus`."""
 
     name: ClassVar[str] = "auto"
 
     def chosen(self, task: Task) -> Method:
         """The method that is used for a task."""
-        return Baxus() if task.space.dim > LARGE else GaussianProcess()
+        if task.space.dim > LARGE:
+            return Baxus()
+        return AddTree() if task.space.is_conditional else GaussianProcess()
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
         return self.chosen(task).suggest(task, history, rng)
