@@ -94,14 +94,16 @@ class TreeSurrogate(Surrogate):
     Args:
         structure: "tree", or "leaves" for an independent process for every path, which is what Add-Tree is
             compared with; the length-scales are still common to all.
-        form: "matern" (ν = 5/2) or "se".
+        form: "se" or "matern" (ν = 5/2).
+        warped: whether numbers are warped, see `hidim.gp.kernels.AddTree`.
         spread: by how much amplitudes of nodes may differ, see `hidim.gp.kernels.AddTree`.
         adaptive: whether length-scales shrink and the bound of Algorithm 2 grows with time.
         adaptation: how.
     """
 
     structure: Structure = "tree"
-    form: str = "matern"
+    form: str = "se"
+    warped: bool = True
     spread: float = 0.0
     adaptive: bool = False
     adaptation: Adaptation = field(default_factory=Adaptation)
@@ -117,7 +119,9 @@ class TreeSurrogate(Surrogate):
     def model(self, space: Space, *, noisy: bool = False) -> Model:
         terms = leaves(space) if self.structure == "leaves" else nodes(space)
         plain = self.lengthscales if self.lengthscales in ("isotropic", "ard") else "hierarchical"
-        kernel = Kernel(terms, form=FORMS[self.form], lengthscales=plain, spread=self.spread)
+        kernel = Kernel(
+            terms, form=FORMS[self.form], lengthscales=plain, warped=self.warped, spread=self.spread
+        )
         return Model(Scaled(kernel), noise_parameter(noisy=noisy))
 
     def blanked(self, space: Space, points: Array) -> Array:

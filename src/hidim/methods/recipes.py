@@ -12,7 +12,7 @@ from hidim.methods.surrogate import Surrogate
 
 def addtree_paper() -> Method:
     """Add-Tree as it was published: squared exponential, Algorithm 2, length-scales and β by A-GP-UCB."""
-    surrogate = TreeSurrogate(form="se", lengthscales="ard", outcome="identity", adaptive=True)
+    surrogate = TreeSurrogate(lengthscales="ard", outcome="identity", warped=False, adaptive=True)
     return AddTree(initial=5, surrogate=surrogate, acquisition="nodes")
 
 

@@ -268,8 +268,9 @@ def _variances(outcome: str, seen: Observations) -> Array | None:
 
 
 def _deviations(model: Model) -> Mask:
-    """Which entries of θ let single columns leave the common level."""
-    return model.holds("log_lengthscale_deviation") | model.holds("log_label_weight_deviation")
+    """Which entries of θ let single columns be different from the others."""
+    names = ("log_lengthscale_deviation", "log_label_weight_deviation", "log_alpha", "log_beta")
+    return np.asarray(np.any([model.holds(name) for name in names], axis=0))
 
 
 def _part(variances: Array | None, part: slice) -> Array | None:

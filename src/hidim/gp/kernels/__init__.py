@@ -33,7 +33,9 @@ KERNELS: dict[str, Kernel] = {
     "embedded-warped": Through(Warped(_MATRIX.T), Stationary(SquaredExponential(), Scale(3, ard=False))),
     "mixed": Stationary(Matern(2.5), Chain(Select([0, 1]), HierarchicalScale(2))) * Hamming([2], [4]),
     "scaled": Scaled(Stationary(Matern(2.5), Scale(3))),
-    "addtree": AddTree([Term([0]), Term([1], [2], [3]), Term((), gates=[(0, 1, 2)])], spread=0.3),
+    "addtree": AddTree(
+        [Term([0]), Term([1], [2], [3]), Term((), gates=[(0, 1, 2)])], warped=True, spread=0.3
+    ),
     "addtree-paper": AddTree([Term([0, 2]), Term([1])], form=SquaredExponential(), lengthscales="ard"),
     "addtree-leaves": AddTree([Term([0, 1]), Term([0, 2])], lengthscales="isotropic"),
     "constant": Constant(),

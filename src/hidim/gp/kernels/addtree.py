@@ -32,7 +32,7 @@ from hidim.gp.kernels.algebra import Constant
 from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel
 from hidim.gp.kernels.hamming import Hamming
 from hidim.gp.kernels.stationary import Form, Matern, Stationary
-from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select
+from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select, Warp
 from hidim.gp.parameter import Parameter, total
 from hidim.gp.priors import StudentT
 
@@ -92,6 +92,8 @@ class AddTree(Kernel):
         form: k_v as a function of distance over numbers; over the labels of a node, a Hamming kernel.
         lengthscales: "hierarchical" (all columns have one in common until the data insist), "isotropic" (one
             for all columns) or "ard" (one for every column).
+        warped: numbers are warped first, each by a Kumaraswamy distribution of its own: what happens near the
+            end of a range may be steeper than elsewhere.
         spread: scale of the Student-t prior by which amplitudes of nodes may leave their common level; 0 for
             nodes of the same variance, as in the paper.
     """
@@ -102,15 +104,20 @@ class AddTree(Kernel):
         *,
         form: Form | None = None,
         lengthscales: Lengthscales = "hierarchical",
+        warped: bool = False,
         spread: float = 0.0,
     ) -> None:
         self.terms = tuple(terms)
-        self._form, self._lengthscales = form or Matern(2.5), lengthscales
+        self._form, self._lengthscales, self._warped = form or Matern(2.5), lengthscales, warped
         numbers, labels = _ends([len(t.numbers) for t in terms]), _ends([len(t.labels) for t in terms])
         widest, most = (max(end - begin for begin, end in ends) for ends in (numbers, labels))
+        self._count = numbers[-1][1]
         if widest:
-            self.parameters += _scale(numbers[-1][1], widest, lengthscales).parameters
-        first_label = total(self.parameters)
+            self.parameters += _scale(self._count, widest, lengthscales).parameters
+        self._first_warp = total(self.parameters)
+        if widest and warped:
+            self.parameters += Warp(self._count).parameters
+        self._first_label = total(self.parameters)
         if most:
             levels = np.concatenate([term.levels for term in terms])
             self.parameters += Hamming(range(len(levels)), levels, usual=most).parameters
@@ -123,7 +130,7 @@ class AddTree(Kernel):
                 term,
                 self._kernel(term),
                 term.columns,
-                np.concatenate([self._scales(*numbers[place]), _weights(first_label, *labels[place])]),
+                np.concatenate([*self._of_numbers(*numbers[place]), *self._of_labels(*labels[place])]),
                 first_amplitude + place if spread > 0.0 else None,
             )
             for place, term in enumerate(terms)
@@ -137,22 +144,29 @@ class AddTree(Kernel):
         labels = Hamming(width + np.arange(count), term.levels)
         if not width:
             return labels
-        scale = _scale(width, 1, self._lengthscales)
-        if not count:
-            return Stationary(self._form, scale)
-        return Stationary(self._form, Chain(Select(range(width)), scale)) * labels
+        steps: list[Map] = [Select(range(width))] if count else []
+        steps += [Warp(width)] if self._warped else []
+        numbers = Stationary(self._form, Chain(*steps, _scale(width, 1, self._lengthscales)))
+        return numbers * labels if count else numbers
 
-    def _scales(self, begin: int, end: int) -> Indices:
-        """The entries of θ that hold the length-scales of the numbers from `begin` to `end`."""
+    def _of_numbers(self, begin: int, end: int) -> list[Indices]:
+        """The entries of θ for the numbers from `begin` to `end`: their warps, then their length-scales."""
+        places = np.arange(begin, end)
         if begin == end:
-            return np.empty(0, dtype=np.intp)
+            return [places]
+        warps = [self._first_warp + places, self._first_warp + self._count + places] if self._warped else []
         match self._lengthscales:
             case "isotropic":
-                return np.zeros(1, dtype=np.intp)
+                return [*warps, np.arange(1)]
             case "ard":
-                return np.arange(begin, end)
+                return [*warps, places]
             case _:
-                return np.concatenate([[0], np.arange(begin, end) + 1])
+                return [*warps, np.arange(1), places + 1]
+
+    def _of_labels(self, begin: int, end: int) -> list[Indices]:
+        """The entries of θ for the weights of the labels from `begin` to `end`."""
+        first = self._first_label
+        return [np.array([first]), np.arange(begin, end) + first + 1] if begin < end else []
 
     def _amplitude(self, part: _Part, theta: Array) -> float:
         return 1.0 if part.amplitude is None else math.exp(theta[part.amplitude])
@@ -260,13 +274,6 @@ def _scale(dim: int, effective: int, lengthscales: Lengthscales) -> Map:
     if lengthscales == "hierarchical":
         return HierarchicalScale(dim, effective=effective)
     return Scale(dim, ard=lengthscales == "ard", effective=effective)
-
-
-def _weights(first: int, begin: int, end: int) -> Indices:
-    """The entries of θ that hold the weights of the labels from `begin` to `end`."""
-    if begin == end:
-        return np.empty(0, dtype=np.intp)
-    return np.concatenate([[first], np.arange(begin, end) + first + 1])
 
 
 def _ends(sizes: Sequence[int]) -> list[tuple[int, int]]:
