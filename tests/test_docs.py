@@ -15,6 +15,7 @@ import hidim
 ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
+    "docs/conditional.md",
     "docs/index.md",
     "docs/methods.md",
     "docs/optimizer.md",
