@@ -16,13 +16,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Indices
 from hidim.acquisition.improvement import log_h
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import at_least
@@ -117,16 +116,49 @@ class PathSearch:
         first = np.array([np.argmax(scores[:, a:b], axis=1) + a for a, b in pairwise(begins)])
         found = []
         for kappa, starts in zip(kappas.tolist(), first.T, strict=True):
-            chosen = rows[starts]
-            free = smooth(space) & (chosen >= 0.0)
-            lower, upper = np.where(free, 0.0, chosen), np.where(free, 1.0, chosen)
-            bounds = partial(_bounds, posterior, kappa)
-            refined, values, _ = ascend(
-                bounds, chosen, lower, upper, max_calls=self.max_calls, tolerance=1e-3
-            )
+            refined, values = self._refined(posterior, space, nodes, kappa, rows[starts])
             each_node = zip(nodes, refined, values.tolist(), widest.tolist(), strict=True)
             found.append({id(node): Setting(*setting) for node, *setting in each_node})
         return found
+
+    def _refined(
+        self, posterior: Posterior, space: Space, nodes: tuple[Node, ...], kappa: float, chosen: Array
+    ) -> tuple[Array, Array]:
+        """The settings (v, D) of all nodes after an ascent, and their bounds (v,).
+
+        Each ascends in the columns of its node alone, however many the space has. A first coordinate that
+        does not move says which node a lane is of, and missing columns are those of a dummy, column D.
+        """
+        lanes = np.arange(len(nodes))
+        own = np.full((len(nodes), max(1, *(len(node.columns) for node in nodes))), space.dim)
+        for place, node in enumerate(nodes):
+            own[place, : len(node.columns)] = node.columns
+        padded = np.hstack([chosen, np.zeros((len(nodes), 1))])
+        free = np.append(smooth(space), False)[own]
+
+        def unpacked(z: Array) -> tuple[Array, Indices]:
+            columns = own[z[:, 0].astype(np.intp)]
+            full = padded[z[:, 0].astype(np.intp)]
+            np.put_along_axis(full, columns, z[:, 1:], axis=1)
+            return full[:, :-1], columns
+
+        def packed_bounds(z: Array) -> Score:
+            full, columns = unpacked(z)
+            score = _bounds(posterior, kappa, full)
+
+            def to_inputs(g: Array) -> Array:
+                gradient = np.pad(score.to_inputs(g), ((0, 0), (0, 1)))
+                return np.pad(np.take_along_axis(gradient, columns, axis=1), ((0, 0), (1, 0)))
+
+            return Score(score.value, to_inputs)
+
+        packed = np.column_stack([lanes, np.take_along_axis(padded, own, axis=1)])
+        lower, upper = packed.copy(), packed.copy()
+        lower[:, 1:][free], upper[:, 1:][free] = 0.0, 1.0
+        refined, values, _ = ascend(
+            packed_bounds, packed, lower, upper, max_calls=self.max_calls, tolerance=1e-3
+        )
+        return unpacked(refined)[0], values
 
 
 def _bounds(posterior: Posterior, kappa: float, u: Array) -> Score:

@@ -17,7 +17,7 @@ an honest variance.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -60,17 +60,15 @@ class Term:
     def columns(self) -> Indices:
         return np.concatenate([self.numbers, self.labels]).astype(np.intp)
 
-    def active(self, x: Array) -> Mask:
-        """Whether the node is on the path of each row of (n, p)."""
-        if not self.gates and len(self.columns):
-            return np.asarray(x[:, self.columns[0]] >= 0.0)
-        active = np.ones(len(x), dtype=np.bool_)
+    def is_open(self, x: Array) -> Mask:
+        """Whether all gates lead to the node, for each row of (n, p)."""
+        is_open = np.ones(len(x), dtype=np.bool_)
         for column, position, levels in self.gates:
-            active &= np.minimum(np.floor(x[:, column] * levels), levels - 1.0) == position
-        return active
+            is_open &= np.minimum(np.floor(x[:, column] * levels), levels - 1.0) == position
+        return is_open
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Part:
     """A term, its kernel over its own columns, and where that kernel's parameters stand in θ."""
 
@@ -136,6 +134,10 @@ class AddTree(Kernel):
             for place, term in enumerate(terms)
         ]
 
+        # The first column of a node tells whether it is on a path, unless there are gates or no columns.
+        self._gated = [place for place, t in enumerate(terms) if t.gates or len(t.columns) == 0]
+        self._firsts = [int(t.columns[0]) if len(t.columns) else 0 for t in terms]
+
     def _kernel(self, term: Term) -> Kernel:
         """k_v over the columns of one node."""
         width, count = len(term.numbers), len(term.labels)
@@ -168,19 +170,30 @@ class AddTree(Kernel):
         first = self._first_label
         return [np.array([first]), np.arange(begin, end) + first + 1] if begin < end else []
 
+    def _active(self, x: Array) -> Mask:
+        """Which nodes are on the path of each row of (n, p), as (n, number of nodes)."""
+        active = np.asfortranarray(x[:, self._firsts] >= 0.0)
+        for place in self._gated:
+            active[:, place] = self.terms[place].is_open(x)
+        return active
+
+    def _present(self, x: Array) -> Iterator[tuple[_Part, Indices]]:
+        """The nodes that some row of (n, p) has, and these rows."""
+        active = self._active(x)
+        for place in np.flatnonzero(active.any(axis=0)):
+            yield self._parts[place], np.flatnonzero(active[:, place])
+
     def _amplitude(self, part: _Part, theta: Array) -> float:
         return 1.0 if part.amplitude is None else math.exp(theta[part.amplitude])
 
     def gram(self, theta: Array, x: Array) -> Gram:
         value = np.zeros((len(x), len(x)))
         present: list[tuple[_Part, Indices, Gram, float]] = []
-        for part in self._parts:
-            rows = np.flatnonzero(part.term.active(x))
-            if len(rows):
-                own = part.kernel.gram(theta[part.entries], part.inputs(x, rows))
-                scale = self._amplitude(part, theta)
-                value[rows[:, None], rows] += scale * own.value
-                present.append((part, rows, own, scale))
+        for part, rows in self._present(x):
+            own = part.kernel.gram(theta[part.entries], part.inputs(x, rows))
+            scale = self._amplitude(part, theta)
+            value[rows[:, None], rows] += scale * own.value
+            present.append((part, rows, own, scale))
 
         def to_parameters(g: Array) -> Array:
             gradient = np.zeros(len(theta))
@@ -194,19 +207,21 @@ class AddTree(Kernel):
         return Gram(value, to_parameters)
 
     def against(self, theta: Array, x: Array) -> Against:
-        present = []
-        for part in self._parts:
-            rows = np.flatnonzero(part.term.active(x))
-            if len(rows):
-                own = part.kernel.against(theta[part.entries], part.inputs(x, rows))
-                present.append((part, rows, own, self._amplitude(part, theta)))
+        known = {
+            id(part): (
+                rows,
+                part.kernel.against(theta[part.entries], part.inputs(x, rows)),
+                self._amplitude(part, theta),
+            )
+            for part, rows in self._present(x)
+        }
 
         def cross(u: Array) -> Cross:
             value = np.zeros((len(u), len(x)))
             met: list[tuple[_Part, Indices, Indices, Cross, float]] = []
-            for part, rows, own, scale in present:
-                queries = np.flatnonzero(part.term.active(u))
-                if len(queries):
+            for part, queries in self._present(u):
+                if id(part) in known:
+                    rows, own, scale = known[id(part)]
                     k = own(part.inputs(u, queries))
                     value[queries[:, None], rows] += scale * k.value
                     met.append((part, queries, rows, k, scale))
@@ -223,29 +238,26 @@ class AddTree(Kernel):
         return cross
 
     def diagonal(self, theta: Array, u: Array) -> Cross:
-        value = np.zeros(len(u))
-        for part in self._parts:  # every k_v has unit variance
-            value += self._amplitude(part, theta) * part.term.active(u)
-        return Cross(value, lambda _: np.zeros_like(u))
+        amplitudes = np.array([self._amplitude(part, theta) for part in self._parts])
+        # Every k_v has unit variance.
+        return Cross(self._active(u) @ amplitudes, lambda _: np.zeros_like(u))
 
     def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
         each = max(4, count // len(self._parts))
-        maps = [
-            (part, part.kernel.features(theta[part.entries], rng, each, len(part.columns)))
-            for part in self._parts
-        ]
-        total_count = each * len(maps)
+        maps = {
+            id(part): (place, part.kernel.features(theta[part.entries], rng, each, len(part.columns)))
+            for place, part in enumerate(self._parts)
+        }
 
         def feature_map(x: Array) -> Features:
-            value = np.zeros((len(x), total_count))
+            value = np.zeros((len(x), each * len(maps)))
             met: list[tuple[_Part, Indices, int, Features, float]] = []
-            for place, (part, own) in enumerate(maps):
-                rows = np.flatnonzero(part.term.active(x))
-                if len(rows):
-                    phi = own(part.inputs(x, rows))
-                    scale = math.sqrt(len(maps) * self._amplitude(part, theta))
-                    value[rows, place * each : (place + 1) * each] = scale * phi.value
-                    met.append((part, rows, place * each, phi, scale))
+            for part, rows in self._present(x):
+                place, own = maps[id(part)]
+                phi = own(part.inputs(x, rows))
+                scale = math.sqrt(len(maps) * self._amplitude(part, theta))
+                value[rows, place * each : (place + 1) * each] = scale * phi.value
+                met.append((part, rows, place * each, phi, scale))
 
             def to_inputs(g: Array) -> Array:
                 gradient = np.zeros_like(x)
@@ -260,7 +272,7 @@ class AddTree(Kernel):
 
     def blocks(self, x: Array) -> list[Indices]:
         """Rows that have nodes in common, directly or through others: without a root there are several."""
-        active = np.stack([part.term.active(x) for part in self._parts], axis=1)
+        active = self._active(x)
         if active.all(axis=0).any():
             return [np.arange(len(x))]
         sparse = csr_array(active.astype(np.int64))
