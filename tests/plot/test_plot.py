@@ -56,11 +56,12 @@ def overlapping(figure):
     return [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
 
 
-def test_the_overview_has_convergence_importance_and_a_slice_per_parameter(tmp_path):
+def test_the_overview_has_convergence_importance_a_slice_per_parameter_and_the_tree(tmp_path):
     path = tmp_path / "run.png"
     figure = plot.overview(MIXED, MIXED_HISTORY, path=path)
     assert headings(figure)[:3] == ["Convergence", "Importance", "Slices through the best"]
-    assert 4 <= len(figure.axes) <= 6
+    assert headings(figure)[-1] == "Branches"
+    assert 5 <= len(figure.axes) <= 7
     assert path.read_bytes()[:4] == b"\x89PNG"
     assert all(axis.get_xlabel() for axis in figure.axes)
     assert overlapping(figure) == []

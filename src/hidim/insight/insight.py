@@ -12,6 +12,8 @@ import numpy as np
 from hidim._threads import single_threaded
 from hidim._types import Array
 from hidim.errors import HidimError, ParameterError
+from hidim.insight.branches import Branches, branches
+from hidim.insight.fitting import plain
 from hidim.insight.importance import Importance, importance
 from hidim.insight.learned import Learned, learn
 from hidim.insight.slices import Slice, cut
@@ -82,7 +84,7 @@ class Insight:
     @cached_property
     def learned(self) -> Learned:
         """The model of the values."""
-        return single_threaded(learn)(self.space, self.history, maximize=self.maximize)
+        return single_threaded(learn)(plain(self.space), self.history, maximize=self.maximize)
 
     @cached_property
     def _importance(self) -> Importance:
@@ -109,6 +111,19 @@ class Insight:
                 raise ParameterError(f"parameter {name!r} is inactive at this point: choose another point")
         cut_one = single_threaded(cut)
         return [cut_one(learned, self.vertex(c), c, point, self.points) for c in columns]
+
+    @cached_property
+    def _branches(self) -> Branches:
+        best = self.best if self.history.complete else None
+        return single_threaded(branches)(self.space, self.history, maximize=self.maximize, best=best)
+
+    def branches(self) -> Branches:
+        """What is known about every branch of a conditional space: trials, best value, expected best.
+
+        A second model is fitted for it, a sum over the nodes of the tree. Where there can be none, `unknown`
+        says why, and the rest is told without it. Of a space without branches a `HidimError` says so.
+        """
+        return self._branches
 
     def explain(self) -> str:
         """What was found, how the search went and which parameters matter, in words."""

@@ -15,10 +15,9 @@ from hidim.gp import linalg
 from hidim.gp.kernels.base import Against
 from hidim.gp.outcome import OUTCOMES
 from hidim.gp.posterior import Posterior
-from hidim.insight.fitting import even, fitted
+from hidim.insight.fitting import View, even, fitted
 from hidim.insight.units import Units
 from hidim.methods.base import Task, observe
-from hidim.methods.surrogate import blanked
 from hidim.space import Space
 from hidim.trial import History
 
@@ -47,16 +46,20 @@ class Learned:
     """A fitted model of the objective over a space.
 
     Args:
-        space: where.
+        view: the space as the model sees it.
         posterior: of the transformed, standardised losses.
         units: back from those to losses.
         sign: −1 if large values are good, so that losses are the values times it.
     """
 
-    space: Space
+    view: View
     posterior: Posterior
     units: Units
     sign: float
+
+    @property
+    def space(self) -> Space:
+        return self.view.space
 
     @cached_property
     def quality(self) -> float:
@@ -71,18 +74,18 @@ class Learned:
 
     def mean(self, points: Array) -> Array:
         """Expected transformed losses (r,) at points (r, D); inactive columns are NaN."""
-        k = self._kernel(blanked(self.space, points)).value
+        k = self._kernel(self.view.inputs(points)).value
         return np.asarray(self.posterior.mean + k @ self.posterior.alpha)
 
     def slopes(self, points: Array) -> Array:
         """Gradients (r, D) of `mean`; 0 for labels and inactive columns."""
-        prediction = self.posterior.predict(blanked(self.space, points))
+        prediction = self.posterior.predict(self.view.inputs(points))
         gradients = prediction.to_inputs(np.ones(len(points)), np.zeros(len(points)))
         return np.where(np.isnan(points), 0.0, gradients)
 
     def values(self, points: Array) -> Band:
         """The objective, without noise, at points (r, D)."""
-        prediction = self.posterior.predict(blanked(self.space, points))
+        prediction = self.posterior.predict(self.view.inputs(points))
         return self._in_units(prediction.mean, np.sqrt(prediction.variance))
 
     def noise(self, points: Array) -> Band:
@@ -96,9 +99,9 @@ class Learned:
         return Band(median, low, high) if self.sign > 0.0 else Band(-median, -high, -low)
 
 
-def learn(space: Space, history: History, *, maximize: bool) -> Learned:
+def learn(view: View, history: History, *, maximize: bool) -> Learned:
     """The model of all complete trials, or a `HidimError` that says why there is none."""
-    complete = history.complete
+    space, complete = view.space, history.complete
     if space.dim > MOST_COLUMNS:
         raise HidimError(
             f"the space has {space.dim} columns, and the model of the values is for at most {MOST_COLUMNS}"
@@ -115,8 +118,8 @@ def learn(space: Space, history: History, *, maximize: bool) -> Learned:
             f"all {len(complete)} values are {complete[0].value:g}: nothing tells one parameter from another"
         )
     seen = seen._replace(y=_without_penalties(seen.y))
-    posterior = fitted(space, seen)
-    return Learned(space, posterior, Units(posterior.y, seen.y), -1.0 if maximize else 1.0)
+    posterior = fitted(view, seen)
+    return Learned(view, posterior, Units(posterior.y, seen.y), -1.0 if maximize else 1.0)
 
 
 def _without_penalties(losses: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from hidim._types import Array
 from hidim.errors import HidimError
+from hidim.insight.branches import Branch
 from hidim.insight.importance import Entry, percent
 from hidim.insight.learned import CENTRAL, MOST_COLUMNS
 from hidim.space import Choice, Int
@@ -20,8 +21,8 @@ from hidim.trial import TrialState
 if TYPE_CHECKING:
     from hidim.insight.insight import Insight
 
-#: How many of each thing are listed: failures, parameters, choices, options of a choice.
-MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS = 4, 6, 5, 4
+#: How many of each thing are listed: failures, parameters, choices, their options, branches, shared nodes.
+MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS, MOST_BRANCHES, MOST_SHARED = 4, 6, 5, 4, 5, 3
 #: Lines are broken after this many characters, and names cut to that many.
 WIDTH, LONGEST = 110, 40
 #: Parameters are listed until they add up to this share.
@@ -30,6 +31,8 @@ NEARLY_ALL = 0.95
 AT_BOUND = 0.01
 #: Below the first R² on left-out trials the model is a guess, from the second on it is good.
 POOR, GOOD = 0.2, 0.6
+#: Shares of common nodes are told from here on.
+NOTABLE = 0.01
 #: Noise is told of from this share of the standard deviation of the (transformed) values on.
 CONSIDERABLE = 0.1
 
@@ -38,7 +41,7 @@ def explain(insight: Insight) -> str:
     """What was found, how the search went, which parameters matter and where their good values are."""
     lines = [*_outcome(insight), *_failures(insight)]
     if insight.history.complete:
-        lines += [*_progress(insight), *_lessons(insight), *_options(insight)]
+        lines += [*_progress(insight), *_lessons(insight), *_options(insight), *_branches(insight)]
     broken = (textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in lines)
     return "\n".join(broken)
 
@@ -263,3 +266,58 @@ def _ranking(insight: Insight, vertex: Vertex) -> list[str]:
     worse, untried = len(told) - MOST_OPTIONS, len(labels) - len(told)
     rest = [f"{worse} worse"] if worse > 0 else []
     return told[:MOST_OPTIONS] + rest + ([f"{untried} without a value"] if untried else [])
+
+
+# -- branches ----------------------------------------------------------------------------------------------
+
+
+def _branches(insight: Insight) -> Iterator[str]:
+    try:
+        known = insight.branches()
+    except HidimError:  # no branches, or too many columns
+        return
+    if known.learned is None:  # the options have told the rest
+        return
+    sign = -1.0 if insight.maximize else 1.0
+    expected = [(sign * b.expected.value, b) for b in known.all if b.expected and b.is_leaf]
+    leaves = [branch for _, branch in sorted(expected, key=lambda pair: pair[0])]
+    listed = leaves[:MOST_BRANCHES]
+    names = shortened([branch.node.title for branch in listed], LONGEST)
+    width = max(map(len, names))
+    yield ""
+    yield f"Branches, by what a model of the tree expects at best ({_trust(known.learned.quality)}):"
+    for name, branch in zip(names, listed, strict=True):
+        yield f"  {name:<{width}}  {expectation(branch)}; {_seen(branch)}"
+    if len(leaves) > len(listed):
+        yield f"  and {counted(len(leaves) - len(listed), 'worse one')}"
+    yield from _common(known.all)
+
+
+def expectation(branch: Branch) -> str:
+    """What the model expects of a branch, as "0.1003 ± 0.002"."""
+    expected = branch.expected
+    return f"{expected.value:.4g} ± {expected.deviation:.2g}" if expected else ""
+
+
+def _seen(branch: Branch) -> str:
+    failed = f", {branch.failed} failed" if branch.failed else ""
+    if branch.best is None:
+        return f"no value yet{failed}"
+    return f"best {branch.best.value:.4g} of {counted(branch.complete, 'trial')}{failed}"
+
+
+def _common(known: Sequence[Branch]) -> Iterator[str]:
+    """What branches learn from each other."""
+    shared = [b for b in known if b.paths > 1 and (b.share or 0.0) >= NOTABLE]
+    listed = sorted(shared, key=lambda branch: -(branch.share or 0.0))[:MOST_SHARED]
+    if listed:
+        yield "What several branches have in common, and its share of the variation among them:"
+        names = shortened([", ".join(branch.names) for branch in listed], LONGEST)
+        width = max(map(len, names))
+        for name, branch in zip(names, listed, strict=True):
+            yield f"  {name:<{width}}  {percent(branch.share or 0.0):>5}  {learnt_in(branch)}"
+
+
+def learnt_in(branch: Branch) -> str:
+    """From how many branches the trials of a node come, as "learnt in 2 of 4 branches"."""
+    return f"learnt in {branch.paths} of {branch.ways} branches"

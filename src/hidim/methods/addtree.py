@@ -59,8 +59,8 @@ class Adaptation:
         period: after how many trials it has grown to 2^power.
     """
 
-    lengthscale: float = 1.0
-    norm: float = 1.0
+    lengthscale: float = 0.5
+    norm: float = 2.0
     delta: float = 0.1
     power: float = 0.1
     period: float = 20.0

@@ -4,6 +4,7 @@
     convergence   values in the order of finishing
     importance    shares of the parameters
     slices        the objective along the most important parameters
+    tree          the branches of a conditional space
 
 Each returns a `matplotlib.figure.Figure` that belongs to no backend and no global state, and saves it if a
 path is given.
@@ -11,6 +12,6 @@ path is given.
 
 from __future__ import annotations
 
-from hidim.plot.pages import convergence, importance, overview, slices
+from hidim.plot.pages import convergence, importance, overview, slices, tree
 
-__all__ = ["convergence", "importance", "overview", "slices"]
+__all__ = ["convergence", "importance", "overview", "slices", "tree"]

@@ -9,12 +9,17 @@ from hidim.errors import HidimError
 from hidim.insight import Insight
 from hidim.plot.bars import draw_importance
 from hidim.plot.curves import draw_slices, rows_of
+from hidim.plot.layout import Layout, lay_out
 from hidim.plot.progress import draw_convergence
 from hidim.plot.style import finish, new_figure, note
+from hidim.plot.tree import draw_tree
 from hidim.space import Space
 from hidim.trial import History, Trial
 
 _Path = str | os.PathLike[str] | None
+
+#: In inches: the width of a page with everything, of pictures of a tree, and of their margins together.
+PAGE, NARROWEST, WIDEST, MARGIN = 11.0, 7.0, 16.0, 0.3
 
 
 def overview(
@@ -22,7 +27,8 @@ def overview(
 ) -> Any:
     """One page: convergence, importance, and slices through the best point along what matters most.
 
-    Where the trials are too few for a model, the page says so and shows convergence alone.
+    Of a conditional space, the best nodes of its tree come last. Where the trials are too few for a model,
+    the page says so and shows convergence alone.
 
     Args:
         space: what can vary.
@@ -48,13 +54,30 @@ def overview(
         note(below, f"No importance and no slices: {error}.")
         return finish(figure, path)
     rows = len(rows_of(len(pieces)))
-    figure = new_figure(11.0, 3.9 + 2.5 * rows)
-    grid = figure.add_gridspec(2, 1, height_ratios=[3.9, 2.5 * rows])
+    layout = _layout(insight)
+    heights = [3.9, 2.5 * rows, *([_height(layout, PAGE)] if layout else [])]
+    figure = new_figure(PAGE, sum(heights))
+    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     left, right = grid[0].subgridspec(1, 2, width_ratios=[1.7, 1.0])
     draw_convergence(figure.add_subplot(left), insight)
     draw_importance(figure.add_subplot(right), insight)
     draw_slices(figure, grid[1], insight, pieces)
+    if layout:
+        draw_tree(figure.add_subplot(grid[2]), insight, layout, PAGE - MARGIN)
     return finish(figure, path)
+
+
+def _layout(insight: Insight) -> Layout | None:
+    """Of the best nodes, for a part of a page; None without a tree."""
+    try:
+        return lay_out(insight.branches(), maximize=insight.maximize, most=16, roomy=8)
+    except HidimError:
+        return None
+
+
+def _height(layout: Layout, width: float) -> float:
+    """Of a panel of that width: the tree, its heading and its key."""
+    return layout.height * min(1.0, (width - MARGIN) / layout.width) + 1.0
 
 
 def convergence(
@@ -95,4 +118,20 @@ def slices(
     rows = rows_of(len(pieces))
     figure = new_figure(3.6 * max(rows[0], 1.5), 2.7 * len(rows))
     draw_slices(figure, figure.add_gridspec(1, 1)[0], insight, pieces)
+    return finish(figure, path)
+
+
+def tree(
+    space: Space, history: History, *, maximize: bool = False, best: Trial | None = None, path: _Path = None
+) -> Any:
+    """The tree of a conditional space: trials, best value and expected best value of every node.
+
+    Of more than sixty nodes the best are shown. See `Insight.branches`; a space without branches is a
+    `HidimError`.
+    """
+    insight = Insight(space, history, maximize=maximize, best=best)
+    layout = lay_out(insight.branches(), maximize=maximize)
+    width = min(max(layout.width, NARROWEST), WIDEST) + MARGIN
+    figure = new_figure(width, _height(layout, width))
+    draw_tree(figure.subplots(), insight, layout, width - MARGIN)
     return finish(figure, path)

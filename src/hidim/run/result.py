@@ -16,7 +16,7 @@ from hidim.space import Space
 from hidim.trial import History, Trial
 
 if TYPE_CHECKING:
-    from hidim.insight import Importance, Insight
+    from hidim.insight import Branches, Importance, Insight
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,22 @@ class Result:
         """
         return self.insight().importance()
 
+    def branches(self) -> Branches:
+        """Of a conditional space, the trials, the best value and the expected best value of every branch.
+
+        A mapping from titles, as "model=svm", of which "" has all; `hidim.plot.tree` draws it.
+        """
+        return self.insight().branches()
+
     def explain(self) -> str:
         """The run in words: what was found, what matters, what to try next."""
         return self.insight().explain()
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """A figure of convergence, importance and slices through the best point; saved if `path` is given."""
+        """A figure of convergence, importance, slices through the best point, and branches if there are any.
+
+        It is saved if `path` is given.
+        """
         from hidim import plot
 
         return plot.overview(self.space, self.history, maximize=self.maximize, best=self.best, path=path)

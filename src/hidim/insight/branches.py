@@ -1,0 +1,301 @@
+"""What is known about every branch of a conditional space.
+
+The model is a sum over the nodes of the tree (`hidim.gp.kernels.AddTree`), fitted on all complete trials:
+
+    μ(x) = m + Σ_v δ_v(x) μ_v(x_v)
+
+So every node has a best setting of its own, and the best sums along paths are what the model expects of the
+branches. And since a random configuration that has node v draws the parameters of v independently of all
+others, the variance over such configurations falls into two,
+
+    Var μ = Var μ_v + Var (μ − μ_v)
+
+of which the first comes from v. Where several branches lead through v, its share Var μ_v / Var μ is what they
+learn from each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from hidim._types import Array, Mask, Params
+from hidim.errors import HidimError
+from hidim.insight.fitting import branching
+from hidim.insight.learned import CENTRAL, MOST_COLUMNS, Learned, learn
+from hidim.methods.paths import PathSearch, Setting, best_paths
+from hidim.space import Space
+from hidim.space.nodes import Node, count_paths, everywhere, tree
+from hidim.trial import History, Trial, TrialState
+
+#: Random configurations over which variances are taken, and fewest that have a node.
+POINTS, FEWEST = 4096, 16
+#: Of this many numbers in all, at most.
+MOST_NUMBERS = 2_000_000
+#: Settings that are scored for every node, and best trials whose settings are among them.
+SETTINGS, BEST = 64, 8
+#: More than any sum of means of nodes, which are of standardised losses.
+FORCE = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """The best value that the model expects of a branch, without noise, in the objective's own units.
+
+    Args:
+        value: the median.
+        low: lower end of the central 95 % interval.
+        high: upper end.
+        params: where.
+    """
+
+    value: float
+    low: float
+    high: float
+    params: Params = field(repr=False)
+
+    @property
+    def deviation(self) -> float:
+        """A standard deviation that fits the interval."""
+        return (self.high - self.low) / (2.0 * CENTRAL)
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """What is known about the configurations that have one node of the tree.
+
+    Args:
+        node: the parameters that exist together there, and the forks that follow.
+        complete: trials with a value.
+        failed: trials without.
+        best: the complete trial with the best value, if there is any.
+        leads: whether the best trial of all is among them.
+        paths: different ways through the tree that the complete trials took.
+        ways: all ways through the tree that there are.
+        expected: by the model, if there is one.
+        share: of the variation among configurations that have the node, by the model: the part that comes
+            from its own parameters; None for nodes that are on a single path, or have no parameters.
+    """
+
+    node: Node = field(repr=False)
+    complete: int
+    failed: int
+    best: Trial | None = field(repr=False)
+    leads: bool
+    paths: int
+    ways: int
+    expected: Expected | None = None
+    share: float | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The node's own parameters."""
+        return [vertex.name for vertex in self.node.vertices]
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no decision follows, the node being no shared one."""
+        return not self.node.forks and self.node.gate is not None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Branches(Mapping[str, Branch]):
+    """Every node of the tree by its title, as "model=svm" or "model=svm/kernel=rbf", parents first.
+
+    The root is "". Parameters that several options share have an entry under their own names.
+
+    Args:
+        root: of the tree.
+        all: what is known of each node.
+        learned: the model, if there is one.
+        unknown: if not, why.
+
+    Example:
+        >>> from hidim import Choice, Float, Space
+        >>> space = Space(model=Choice("none", svm=Space(C=Float(0, 1))))
+        >>> points = space.sample(np.random.default_rng(0), 20)
+        >>> values = [0.5 if p["model"] == "none" else (p["C"] - 0.3) ** 2 for p in points]
+        >>> trials = [Trial(p, i).completed(v, rank=i) for i, (p, v) in enumerate(zip(points, values))]
+        >>> known = branches(space, History(trials), maximize=False, best=trials[0])
+        >>> [branch.complete for branch in known.values()]
+        [20, 5, 15]
+        >>> round(known["model=svm"].expected.params["C"], 2)
+        0.3
+    """
+
+    root: Node
+    all: tuple[Branch, ...]
+    learned: Learned | None
+    unknown: str
+
+    @cached_property
+    def _by_title(self) -> dict[str, Branch]:
+        return {branch.node.title: branch for branch in self.all}
+
+    def __getitem__(self, title: str) -> Branch:
+        return self._by_title[title]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_title)
+
+    def __len__(self) -> int:
+        return len(self._by_title)
+
+    def __repr__(self) -> str:
+        return f"Branches({', '.join(map(repr, self))})"
+
+
+def branches(space: Space, history: History, *, maximize: bool, best: Trial | None) -> Branches:
+    """Counts and best values of every node, and what the model of the tree expects, if there can be one.
+
+    Args:
+        best: the trial that is called the best of all, if any is complete.
+    """
+    root = tree(space)
+    if not root.forks:
+        raise HidimError("the space has no branches: no option of any choice has parameters of its own")
+    if space.dim > MOST_COLUMNS:
+        raise HidimError(
+            f"the space has {space.dim} columns, and branches are told for at most {MOST_COLUMNS}"
+        )
+    found = _counted(space, root, history, maximize=maximize, best=best)
+    try:
+        learned = learn(branching(space), history, maximize=maximize)
+    except HidimError as error:
+        return Branches(root, found, None, str(error))
+    expected = _expected(learned, root)
+    shares = _shares(learned, found)
+    told = (
+        replace(branch, expected=e, share=s) for branch, e, s in zip(found, expected, shares, strict=True)
+    )
+    return Branches(root, tuple(told), learned, "")
+
+
+def has(space: Space, node: Node, points: Array) -> Mask:
+    """Which of the points (n, D), NaN where inactive, have a node."""
+    if len(node.columns):
+        return ~np.isnan(points[:, node.columns[0]])
+    if node.gate is None:
+        return np.ones(len(points), dtype=np.bool_)
+    column, position = node.gate
+    return np.asarray(np.floor(points[:, column] * space.columns.levels[column]) == position)
+
+
+def _counted(
+    space: Space, root: Node, history: History, *, maximize: bool, best: Trial | None
+) -> tuple[Branch, ...]:
+    nodes = everywhere(root)
+    trials = history.finished
+    points = space.encode_all([trial.params for trial in trials]).reshape(-1, space.dim)
+    active = np.stack([has(space, node, points) for node in nodes], axis=1)  # (trials, nodes)
+    complete = np.array([trial.state is TrialState.COMPLETE for trial in trials], dtype=np.bool_)
+    losses = np.array([t.value if t.value is not None else np.inf for t in trials], dtype=np.float64)
+    losses = np.where(complete, -losses if maximize else losses, np.inf)
+    ways = _ways(root)
+    found = []
+    for place, node in enumerate(nodes):
+        rows = np.flatnonzero(active[:, place] & complete)
+        first = trials[rows[np.argmin(losses[rows])]] if len(rows) else None
+        failed = int(np.sum(active[:, place] & ~complete))
+        leads = best is not None and bool(has(space, node, space.encode(best.params)[None])[0])
+        paths = len(np.unique(active[rows], axis=0))
+        found.append(Branch(node, len(rows), failed, first, leads, paths, ways[id(node)]))
+    return tuple(found)
+
+
+def _ways(root: Node) -> dict[int, int]:
+    """The number of paths through each node, by its id."""
+    ways: dict[int, int] = defaultdict(int)
+
+    def visit(node: Node, others: int) -> None:
+        """`others`: the number of ways to decide all that does not lie below `node`."""
+        ways[id(node)] += others * count_paths(node)
+        groups = [*((other,) for other in node.beside), *(fork.options for fork in node.forks)]
+        counts = [sum(map(count_paths, group)) for group in groups]
+        for group, own in zip(groups, counts, strict=True):
+            for child in group:
+                visit(child, others * math.prod(counts) // own)
+
+    visit(root, 1)
+    return ways
+
+
+# -- what the model expects --------------------------------------------------------------------------------
+
+
+def _expected(learned: Learned, root: Node) -> list[Expected]:
+    """The best that the model finds on a path through each node."""
+    space, nodes, posterior = learned.space, everywhere(root), learned.posterior
+    seen = np.where(posterior.x < 0.0, np.nan, posterior.x)
+    best = seen[np.argsort(posterior.y, kind="stable")[:BEST]]
+    row = _best_settings(learned, nodes, best)
+    means = [_alone(learned, node, row[None])[0] for node in nodes]
+    settings = {id(n): Setting(row, -mean, 0.0) for n, mean in zip(nodes, means, strict=True)}
+    made = np.array([_through(space, root, node, settings) for node in nodes])
+    points = np.vstack([space.snap(made), seen])
+    losses = learned.mean(points)
+    chosen = []
+    for place, node in enumerate(nodes):
+        rows = np.append(place, len(nodes) + np.flatnonzero(has(space, node, seen)))
+        chosen.append(points[rows[np.argmin(losses[rows])]])
+    band = learned.values(np.array(chosen))
+    ends = zip(*(end.tolist() for end in band), strict=True)
+    return [
+        Expected(value, low, high, space.decode(point))
+        for (value, low, high), point in zip(ends, chosen, strict=True)
+    ]
+
+
+def _best_settings(learned: Learned, nodes: tuple[Node, ...], best: Array) -> Array:
+    """A row (D,) with the best setting of every node at once: their columns differ."""
+    together = Node("", (), (), tuple(replace(node, forks=(), beside=()) for node in nodes))
+    search = PathSearch(raw=SETTINGS * len(nodes), keep=1)
+    rng = np.random.default_rng(0)
+    found = search(learned.posterior, learned.space, together, [0.0], best, rng)
+    return np.asarray(found[0].points[0])
+
+
+def _through(space: Space, root: Node, node: Node, settings: Mapping[int, Setting]) -> Array:
+    """The best point (D,) that has a node."""
+    own = settings[id(node)]
+    path = best_paths(root, {**settings, id(node): own._replace(bound=own.bound + FORCE)}, 1)[0]
+    point = np.full(space.dim, np.nan)
+    for step in path.nodes:
+        point[step.columns] = own.row[step.columns]
+        if step.gate is not None:
+            column, position = step.gate
+            point[column] = (position + 0.5) / space.columns.levels[column]
+    return point
+
+
+def _alone(learned: Learned, node: Node, points: Array) -> Array:
+    """μ_v (r,) of one node at points (r, D)."""
+    alone = np.full(points.shape, np.nan)
+    alone[:, node.columns] = points[:, node.columns]
+    if node.gate is not None and not len(node.columns):
+        column, position = node.gate
+        alone[:, column] = (position + 0.5) / learned.space.columns.levels[column]
+    return learned.mean(alone) - learned.posterior.mean
+
+
+def _shares(learned: Learned, found: tuple[Branch, ...]) -> list[float | None]:
+    """Var μ_v / Var μ of common nodes."""
+    space = learned.space
+    count = int(np.clip(MOST_NUMBERS // space.dim, POINTS // 8, POINTS))
+    points = space.snap(np.random.default_rng(0).random((count, space.dim)))
+    means = learned.mean(points)
+    shares: list[float | None] = []
+    for branch in found:
+        rows = np.flatnonzero(has(space, branch.node, points))
+        if branch.ways == 1 or not branch.names or len(rows) < FEWEST:
+            shares.append(None)
+            continue
+        own = float(np.var(_alone(learned, branch.node, points[rows])))
+        whole = float(np.var(means[rows]))
+        shares.append(min(own / whole, 1.0) if whole > 0.0 else 0.0)
+    return shares
