@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hidim import Choice, Float, HidimError, History, Int, Space, Trial, Vector, minimize
+from hidim import Choice, Float, HidimError, History, Int, Optimizer, Space, Trial, Vector, minimize
 from hidim.insight import Insight
 
 RATE = Float(1e-4, 1, log=True, shared=True)
@@ -167,3 +167,16 @@ def test_explain_ranks_branches_by_what_is_expected_and_names_what_they_share(in
 def test_results_tell_of_their_branches():
     result = minimize(value, SPACE, 4, method="random", seed=0)
     assert result.branches()[""].complete == 4
+
+
+def test_a_shared_choice_is_counted_where_it_exists():
+    shared = Choice("off", on=Space(z=Float(0, 1)), shared=True)
+    space = Space(m=Choice(a=Space(x=Float(0, 1), s=shared), b=Space(s=shared), c=Space(w=Float(0, 1))))
+    optimizer = Optimizer(space, method="random", seed=0)
+    for _ in range(30):
+        trial = optimizer.ask()
+        optimizer.tell(trial, float(trial.number))
+    having = sum("s" in trial.params for trial in optimizer.history)
+    found = Insight(space, optimizer.history).branches()
+    assert found["s"].complete == having < 30
+    assert not found["m=a"].is_leaf

@@ -138,16 +138,24 @@ def write_method(method: Method) -> dict[str, Any]:
 
 
 def _is_known(method: Method) -> bool:
-    known = method.name in METHODS and type(METHODS[method.name]()) is type(method)
-    return known and dataclasses.is_dataclass(method)
+    return method.name in METHODS and _is_like(method, METHODS[method.name]())
+
+
+def _is_like(given: Any, default: Any) -> bool:
+    """Whether one dataclass is of the other's type, and so are all settings that are dataclasses."""
+    if type(given) is not type(default) or not dataclasses.is_dataclass(given):
+        return False
+    pairs = [(getattr(given, f.name), getattr(default, f.name)) for f in dataclasses.fields(default)]
+    return all(_is_like(one, other) for one, other in pairs if dataclasses.is_dataclass(other))
 
 
 def check_method(method: Method) -> None:
     """Refuse a method that could not be made again from what is written."""
     if not _is_known(method):
         raise MethodError(
-            f"{type(method).__name__} is not in hidim.METHODS, so a saved history could not be loaded again; "
-            "keep its trials yourself, and enter them by add(params, value)"
+            f"{type(method).__name__} is not in hidim.METHODS, or a setting is of a type unknown there, "
+            "so a saved history could not be loaded again; keep its trials yourself, and enter them by "
+            "add(params, value)"
         )
 
 

@@ -18,9 +18,11 @@ from hidim.gp.kernels import AddTree as Kernel
 from hidim.gp.kernels import Scaled
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
-from hidim.methods import RECIPES, AddTree, Auto, GaussianProcess, Task, make_method
+from hidim.methods import RECIPES, AddTree, Auto, GaussianProcess, Task, make_method, paths
 from hidim.methods.addtree import Adaptation, TreeSurrogate, leaves, nodes, shortened
 from hidim.methods.paths import PathSearch, Setting, best_paths, log_improvement_bound
+from hidim.methods.proposal import Proposer
+from hidim.methods.surrogate import Surrogate
 from hidim.space.nodes import count_paths, every_path, everywhere, tree
 from strategies import spaces
 
@@ -269,6 +271,12 @@ def test_information_gain_is_that_of_the_definition():
         (lambda: AddTree(acquisition="nodes", surrogate=TreeSurrogate(structure="leaves")), "additive"),
         (lambda: AddTree(acquisition="vertices"), "acquisition='vertices' is unknown"),
         (lambda: Adaptation(delta=1.5), "probability"),
+        (lambda: AddTree(acquisition="nodes", initial=0), "initial"),
+        (lambda: AddTree(acquisition="node"), "nodes"),
+        (lambda: AddTree(surrogate=Surrogate()), "TreeSurrogate"),
+        (lambda: AddTree(paths=3), "PathSearch"),
+        (lambda: TreeSurrogate(warped="no"), "True or False"),
+        (lambda: TreeSurrogate(adaptation={"power": 1.0}), "Adaptation"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(make, message):
@@ -306,5 +314,45 @@ def test_a_space_without_choices_is_one_node():
 def test_suggestions_do_not_depend_on_the_memo():
     optimizer = run(AddTree(), 15)
     fresh = Task(SPACE, seed=0)
-    kept = AddTree().suggest(Task(SPACE, seed=0), optimizer.history, fresh.rng(15))
-    assert kept == AddTree().suggest(fresh, optimizer.history, fresh.rng(15))
+    expected = AddTree().suggest(fresh, optimizer.history, fresh.rng(15)).params
+    assert optimizer.ask().params == expected
+
+
+def test_paths_are_candidates_for_every_acquisition(monkeypatch):
+    counts = []
+
+    def counting(self, way, target, space, best, length, rng, promising=None):
+        counts.append(0 if promising is None else len(promising))
+        return space.snap(rng.random((4, space.dim)))
+
+    monkeypatch.setattr(Proposer, "propose", counting)
+    for acquisition in ("log-ei", "ei", "ucb", "thompson"):
+        run(AddTree(acquisition=acquisition), 12)
+    assert min(counts) > 0
+
+
+def test_a_bound_for_many_columns_is_finite():
+    assert math.isfinite(Adaptation().kappa(posterior(SPACE), 10**6))
+
+
+def test_many_nodes_are_scored_in_parts(monkeypatch):
+    known, root, none = posterior(SPACE), tree(SPACE), np.empty((0, SPACE.dim))
+    whole = PathSearch()(known, SPACE, root, [1.0, 2.0], none, np.random.default_rng(0))
+    monkeypatch.setattr(paths, "MOST_NUMBERS", 1)
+    parts = PathSearch()(known, SPACE, root, [1.0, 2.0], none, np.random.default_rng(0))
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one.points, other.points, atol=1e-6)
+
+
+def test_settings_of_another_kind_are_not_saved(tmp_path):
+    odd = GaussianProcess(surrogate=TreeSurrogate())
+    with pytest.raises(MethodError, match="could not be loaded again"):
+        Optimizer(SPACE, method=odd).save(tmp_path / "run.json")
+
+
+def test_unusual_settings_survive_a_file(tmp_path):
+    method = AddTree(
+        surrogate=TreeSurrogate(adaptive=True, adaptation=Adaptation(power=0.05)), paths=PathSearch(keep=7)
+    )
+    Optimizer(SPACE, method=method).save(tmp_path / "run.json")
+    assert Optimizer.load(tmp_path / "run.json").method == method

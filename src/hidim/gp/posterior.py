@@ -93,10 +93,10 @@ class Posterior:
     @cached_property
     def smoothed(self) -> Array:
         """μ(X) (n,), the means at the observations: y − (σ² + v) α, since k(X, X) = K − σ² I − diag(v)."""
-        return self.y - self._noise * self.alpha
+        return self.y - self.noises * self.alpha
 
     @cached_property
-    def _noise(self) -> Array:
+    def noises(self) -> Array:
         """σ² + v (n,)."""
         noise = np.full(len(self.y), self.noise)
         if self.variances is not None:
@@ -198,7 +198,7 @@ class Posterior:
         feature_map = kernel.features(theta, rng, features, self.x.shape[1])
         at_data = feature_map(self.x).value
         weights = rng.standard_normal(at_data.shape[1]) / math.sqrt(at_data.shape[1])
-        noise = np.sqrt(self._noise) * rng.standard_normal(len(self.y))
+        noise = np.sqrt(self.noises) * rng.standard_normal(len(self.y))
         correction = linalg.solve(self.factor, self.y - self.mean - at_data @ weights - noise)
 
         def evaluate(u: Array) -> PathValue:

@@ -100,7 +100,8 @@ class Branch:
     @property
     def is_leaf(self) -> bool:
         """Whether no decision follows, the node being no shared one."""
-        return not self.node.forks and self.node.gate is not None
+        follows = self.node.forks or any(other.forks for other in self.node.beside)
+        return not follows and self.node.gate is not None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,8 +181,10 @@ def has(space: Space, node: Node, points: Array) -> Mask:
     """Which of the points (n, D), NaN where inactive, have a node."""
     if len(node.columns):
         return ~np.isnan(points[:, node.columns[0]])
-    if node.gate is None:
-        return np.ones(len(points), dtype=np.bool_)
+    if node.gate is None:  # the root, or shared: its forks exist where it does
+        if not node.forks:
+            return np.ones(len(points), dtype=np.bool_)
+        return ~np.isnan(points[:, node.forks[0].vertex.start])
     column, position = node.gate
     return np.asarray(np.floor(points[:, column] * space.columns.levels[column]) == position)
 
@@ -197,12 +200,13 @@ def _counted(
     losses = np.array([t.value if t.value is not None else np.inf for t in trials], dtype=np.float64)
     losses = np.where(complete, -losses if maximize else losses, np.inf)
     ways = _ways(root)
+    at_best = None if best is None else space.encode(best.params)[None]
     found = []
     for place, node in enumerate(nodes):
         rows = np.flatnonzero(active[:, place] & complete)
         first = trials[rows[np.argmin(losses[rows])]] if len(rows) else None
         failed = int(np.sum(active[:, place] & ~complete))
-        leads = best is not None and bool(has(space, node, space.encode(best.params)[None])[0])
+        leads = at_best is not None and bool(has(space, node, at_best)[0])
         paths = len(np.unique(active[rows], axis=0))
         found.append(Branch(node, len(rows), failed, first, leads, paths, ways[id(node)]))
     return tuple(found)

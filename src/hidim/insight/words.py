@@ -320,4 +320,5 @@ def _common(known: Sequence[Branch]) -> Iterator[str]:
 
 def learnt_in(branch: Branch) -> str:
     """From how many branches the trials of a node come, as "learnt in 2 of 4 branches"."""
-    return f"learnt in {branch.paths} of {branch.ways} branches"
+    ways = f"{branch.ways}" if branch.ways < 10**6 else f"{branch.ways:.1e}"
+    return f"learnt in {branch.paths} of {ways} branches"

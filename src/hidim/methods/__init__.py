@@ -35,8 +35,9 @@ def make_method(method: str | Method) -> Method:
         return make()
     if isinstance(method, type) and issubclass(method, Method):
         raise MethodError(f"give an instance, not the class: method={method.__name__}()")
-    close = get_close_matches(str(method), METHODS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(METHODS)}"
+    known = [*METHODS, *RECIPES]
+    close = get_close_matches(str(method), known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(known)}"
     raise MethodError(f"unknown method {method!r}: {hint}")
 
 

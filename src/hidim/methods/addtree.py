@@ -39,6 +39,9 @@ FORMS = {"matern": Matern(2.5), "se": SquaredExponential()}
 #: Independent processes are made for at most this many leaves.
 MOST_LEAVES = 1000
 
+#: g(t)^d is at most e to this.
+LARGEST_POWER = 50.0
+
 #: Nodes are maximised for each of these κ; the paths with the largest sums are candidates.
 KAPPAS = (0.5, 2.0)
 
@@ -49,13 +52,13 @@ class Adaptation:
 
     θ_t = min(θ_MAP, θ_0/g(t)), β_t^½ = b(t) g(t)^d B_0 + 4 σ (I + 1 + ln 1/δ)^½ (Add-Tree §4.3 and §5), where
     I is the information gain ½ log |1 + K/σ²| and d the largest number of columns of a node. Paper and code
-    leave b, g, B_0 and δ open; here g(t) = (1 + t/period)^power and b(t) = 1 + log g(t).
+    leave b, g, B_0 and δ open; here g(t) = (1 + t/period)^power and b(t) = 1 + log g(t) (eq. 12 and 13).
 
     Args:
         lengthscale: θ_0, as a share of the range of a parameter, times √d.
         norm: B_0.
         delta: δ, the probability with which the bounds may fail.
-        power: how fast g grows; times d it has to stay below ½ for no regret in the end.
+        power: how fast g grows; by Proposition 11, power · d < ¼ is needed for no regret in the end.
         period: after how many trials it has grown to 2^power.
     """
 
@@ -80,10 +83,11 @@ class Adaptation:
 
     def kappa(self, posterior: Posterior, dim: int) -> float:
         """β_t^½."""
-        t, noise = len(posterior.y), posterior.noise
-        information = linalg.half_log_determinant(posterior.factor) - 0.5 * t * math.log(noise)
-        growth = self.growth(t)
-        bound = (1.0 + math.log(growth)) * growth**dim * self.norm
+        noise = posterior.noise
+        information = linalg.half_log_determinant(posterior.factor)  # I = ½ log |K| − ½ Σ log (σ² + v)
+        information -= 0.5 * float(np.log(posterior.noises).sum())
+        growth = math.log(self.growth(len(posterior.y)))
+        bound = (1.0 + growth) * math.exp(min(dim * growth, LARGEST_POWER)) * self.norm
         return bound + 4.0 * math.sqrt(noise * (max(information, 0.0) + 1.0 - math.log(self.delta)))
 
 
@@ -114,6 +118,11 @@ class TreeSurrogate(Surrogate):
             if getattr(self, name) not in allowed:
                 known = ", ".join(allowed)
                 raise MethodError(f"{name}={getattr(self, name)!r} is unknown: choose one of {known}")
+        for name in ("warped", "adaptive"):
+            if not isinstance(getattr(self, name), bool):
+                raise MethodError(f"TreeSurrogate({name}={getattr(self, name)!r}): {name} is True or False")
+        if not isinstance(self.adaptation, Adaptation):
+            raise MethodError(f"TreeSurrogate(adaptation={self.adaptation!r}): give an Adaptation(…)")
         at_least(self, spread=0.0)
 
     def model(self, space: Space, *, noisy: bool = False) -> Model:
@@ -211,20 +220,25 @@ class AddTree(GaussianProcess):
 
     name: ClassVar[str] = "addtree"
 
-    surrogate: Surrogate = field(default_factory=TreeSurrogate)
+    acquisitions: ClassVar[tuple[str, ...]] = (*GaussianProcess.acquisitions, "nodes")
+
+    surrogate: TreeSurrogate = field(default_factory=TreeSurrogate)
     paths: PathSearch = field(default_factory=PathSearch)
     beta: float = 4.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least(self, beta=0.0)
-        if self.acquisition != "nodes":
-            super().__post_init__()
-        elif not self._is_additive:
+        if not isinstance(self.paths, PathSearch):
+            raise MethodError(f"AddTree(paths={self.paths!r}): give a PathSearch(…)")
+        if not isinstance(self.surrogate, TreeSurrogate):
+            raise MethodError(f"AddTree takes a TreeSurrogate as its surrogate, not {self.surrogate!r}")
+        if self.acquisition == "nodes" and not self._is_additive:
             raise MethodError("acquisition='nodes' needs the additive model: TreeSurrogate(structure='tree')")
 
     @property
     def _is_additive(self) -> bool:
-        return isinstance(self.surrogate, TreeSurrogate) and self.surrogate.structure == "tree"
+        return self.surrogate.structure == "tree"
 
     def _points(
         self,
@@ -244,13 +258,14 @@ class AddTree(GaussianProcess):
         candidates = []
         found = self.paths(posterior, task.space, root, KAPPAS, best, rng)
         for kappa, (points, paths) in zip(KAPPAS, found, strict=True):
-            bounds = log_improvement_bound(paths, kappa, posterior.mean, float(posterior.y.min()))
-            reached = target.scores(task.space.snap(points))
-            candidates.append(points[bounds >= reached.max()])
+            if target.best is not None:
+                bounds = log_improvement_bound(paths, kappa, posterior.mean, target.best)
+                points = points[bounds >= target.scores(task.space.snap(points)).max()]
+            candidates.append(points)
         return self.proposer.propose(way, target, task.space, best, length, rng, np.vstack(candidates))
 
     def _kappa(self, posterior: Posterior) -> float:
-        if isinstance(self.surrogate, TreeSurrogate) and self.surrogate.adaptive:
+        if self.surrogate.adaptive:
             return self.surrogate.adaptation.kappa(posterior, widest(posterior.model))
         return math.sqrt(self.beta)
 

@@ -9,7 +9,7 @@ A model that has settled in a local optimum always sees a little more to gain th
 suggestions therefore count only improvements beyond a tenth of a standard deviation of the transformed
 losses, which refining cannot give, and look elsewhere. On a plateau, where several of the last trials had
 exactly the best value, parameters that are known not to matter could be changed for ever. There the others
-have a margin too, if a smaller one; every other suggestion is the best of random points, far away; and no
+have a margin too, if a smaller one; every other suggestion starts from random points, far away; and no
 transform is used that would make much of what is close to the best value.
 
 Pending trials count as observed at the model's own mean: the variance around them collapses, and the next
@@ -70,6 +70,7 @@ class GaussianProcess(Method):
     """
 
     name: ClassVar[str] = "gp"
+    acquisitions: ClassVar[tuple[str, ...]] = ("auto", *ACQUISITIONS)
 
     initial: int = 10
     surrogate: Surrogate = field(default_factory=Surrogate)
@@ -80,8 +81,8 @@ class GaussianProcess(Method):
 
     def __post_init__(self) -> None:
         at_least(self, initial=1, bold=0.0, margin=0.0)
-        if self.acquisition not in ("auto", *ACQUISITIONS):
-            known = ", ".join(("auto", *ACQUISITIONS))
+        if self.acquisition not in self.acquisitions:
+            known = ", ".join(self.acquisitions)
             raise MethodError(f"acquisition={self.acquisition!r} is unknown: choose one of {known}")
 
     def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
@@ -152,10 +153,11 @@ class GaussianProcess(Method):
         believed = [posterior.believing(running) for posterior in posteriors]
         scores = [_acquisition(kind, p, margin, noisy, rng).on(p) for p in believed]
         objective = averaged(scores, logarithms=kind == "log-ei")
+        best = _best(believed[0], noisy) if kind == "log-ei" and len(believed) == 1 else None
         if feasibility is None:
-            return Target(objective, blanked), believed, {}
+            return Target(objective, blanked, best), believed, {}
         weighted = feasibility.weighted(objective, positive=kind == "ei")
-        return Target(weighted, blanked), believed, feasibility.meta
+        return Target(weighted, blanked, best), believed, feasibility.meta
 
     def means(self, task: Task, history: History) -> Array | None:
         try:
@@ -185,12 +187,16 @@ def is_plateau(history: History, *, maximize: bool) -> bool:
     return sum(value == best for value in values[max(first + 1, len(values) - LATELY) :]) >= TIES
 
 
+def _best(posterior: Posterior, noisy: bool) -> float:
+    # The best of what is believed, too: else there is something to gain where a trial is pending. The
+    # smallest of many noisy losses is smaller than anything that can be had.
+    return float((posterior.smoothed if noisy else posterior.y).min())
+
+
 def _acquisition(
     kind: str, posterior: Posterior, margin: float, noisy: bool, rng: np.random.Generator
 ) -> Acquisition:
-    # The best of what is believed, too: else there is something to gain where a trial is pending. The
-    # smallest of many noisy losses is smaller than anything that can be had.
-    target = float((posterior.smoothed if noisy else posterior.y).min()) - margin
+    target = _best(posterior, noisy) - margin
     match kind:
         case "ei":
             return ExpectedImprovement(target)

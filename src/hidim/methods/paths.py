@@ -7,14 +7,16 @@ each has, and the sums of their bounds are maximised over paths by recursion:
     U(node) = u_v + Σ over forks of max over options U(option)          Algorithm 2, with sibling forks
 
 Since Σ σ_v ≥ σ, the sums explore more than the bound of the sum would. They also bound what a path can bring
-at all, which is how thousands of paths are passed over: with L = Σ (μ_v − κ σ_v), S = Σ max σ_v and the best
-value y, the expected improvement of a path is at most S h((y − L)/S − κ) with h(z) = z Φ(z) + φ(z).
+at all. With the mean m, the best value y, G = y − m + Σ max (κ σ_v − μ_v) and S = Σ max σ_v, the expected
+improvement on a path is at most S h(G/S − κ) if G ≤ 0, and at most S h(G/S) otherwise, where
+h(z) = z Φ(z) + φ(z). Of the paths that the recursion keeps, those that cannot reach what another one has are
+dropped. Maxima are those of what was tried.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -30,6 +32,9 @@ from hidim.optim.base import Score
 from hidim.optim.lbfgs import ascend
 from hidim.space import Space
 from hidim.space.nodes import Node, everywhere
+
+#: Settings are scored in parts of about this many numbers: there may be thousands of nodes.
+MOST_NUMBERS = 20_000_000
 
 
 class Setting(NamedTuple):
@@ -107,17 +112,20 @@ class PathSearch:
     ) -> list[dict[int, Setting]]:
         """For every κ, the best setting of every node, by the node's id."""
         each = int(np.clip(self.raw // len(nodes), 8, 256))
-        blocks = [_starts(space, node, each, best, rng) for node in nodes]
-        begins = np.cumsum([0, *map(len, blocks)])
-        rows = np.vstack(blocks)
-        mean, variance, _ = posterior.predict(rows)
-        widest = np.sqrt(np.maximum.reduceat(variance, begins[:-1]))
-        scores = kappas[:, None] * np.sqrt(variance) - mean
-        first = np.array([np.argmax(scores[:, a:b], axis=1) + a for a, b in pairwise(begins)])
+        chosen, widest = [], []
+        for some in _parts(nodes, MOST_NUMBERS // ((each + 2 * len(best)) * space.dim)):
+            blocks = [_starts(space, node, each, best, rng) for node in some]
+            begins = np.cumsum([0, *map(len, blocks)])
+            rows = np.vstack(blocks)
+            mean, variance, _ = posterior.predict(rows)
+            widest.append(np.sqrt(np.maximum.reduceat(variance, begins[:-1])))
+            scores = kappas[:, None] * np.sqrt(variance) - mean
+            first = np.array([np.argmax(scores[:, a:b], axis=1) + a for a, b in pairwise(begins)])
+            chosen.append(rows[first.T])  # (number of κ, of these nodes, D)
         found = []
-        for kappa, starts in zip(kappas.tolist(), first.T, strict=True):
-            refined, values = self._refined(posterior, space, nodes, kappa, rows[starts])
-            each_node = zip(nodes, refined, values.tolist(), widest.tolist(), strict=True)
+        for kappa, settings in zip(kappas.tolist(), np.concatenate(chosen, axis=1), strict=True):
+            refined, values = self._refined(posterior, space, nodes, kappa, settings)
+            each_node = zip(nodes, refined, values.tolist(), np.concatenate(widest).tolist(), strict=True)
             found.append({id(node): Setting(*setting) for node, *setting in each_node})
         return found
 
@@ -168,6 +176,12 @@ def _bounds(posterior: Posterior, kappa: float, u: Array) -> Score:
     slope = np.divide(0.5 * kappa, sd, out=np.zeros_like(sd), where=sd > 0.0)
     # What all paths have in common, the constant mean, belongs to no node.
     return Score(kappa * sd - (mean - posterior.mean), lambda g: to_inputs(-g, g * slope))
+
+
+def _parts(nodes: tuple[Node, ...], most: int) -> Iterator[tuple[Node, ...]]:
+    """The nodes, in order, `most` at a time."""
+    step = max(1, most)
+    return (nodes[begin : begin + step] for begin in range(0, len(nodes), step))
 
 
 def best_paths(root: Node, settings: Mapping[int, Setting], keep: int) -> list[Path]:

@@ -33,10 +33,18 @@ SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
 
 
 class Target(NamedTuple):
-    """What is maximised: a score of points as the kernel wants them, and what makes them of points."""
+    """What is maximised.
+
+    Args:
+        objective: scores points as the kernel wants them.
+        blanked: makes them of points of the space.
+        best: if the score is at most the log expected improvement below a value under one posterior, this
+            value; None for other scores.
+    """
 
     objective: Objective
     blanked: Callable[[Array], Array]
+    best: float | None = None
 
     def scores(self, points: Array) -> Array:
         """Of points (r, D) of the space, as (r,)."""

@@ -11,7 +11,10 @@ from hidim.methods.surrogate import Surrogate
 
 
 def addtree_paper() -> Method:
-    """Add-Tree as it was published: squared exponential, Algorithm 2, length-scales and β by A-GP-UCB."""
+    """Add-Tree as in the paper: squared exponential, Algorithm 2, length-scales and β by A-GP-UCB.
+
+    Length-scales and the amplitude have priors here, where the released code has bounds and unit variance.
+    """
     surrogate = TreeSurrogate(lengthscales="ard", outcome="identity", warped=False, adaptive=True)
     return AddTree(initial=5, surrogate=surrogate, acquisition="nodes")
 

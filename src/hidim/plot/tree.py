@@ -57,14 +57,26 @@ def draw_tree(axis: Any, insight: Insight, layout: Layout, width: float) -> None
 def _link(axis: Any, layout: Layout, above: Node, node: Node, *, followed: bool) -> None:
     (left, start), (right, end) = layout.at[id(above)], layout.at[id(node)]
     size = layout.size
-    begin, stop = left * size.across + size.width, right * size.across
-    bend = max(begin, stop - (size.across - size.width))  # where there are boxes in between, behind them
+    begin, stop, gap = left * size.across + size.width, right * size.across, size.across - size.width
+    lane = start if right == left + 1 else _lane(layout, left, right, start, end)
     t = np.linspace(0.0, 1.0, 25)
-    x = np.append(begin, bend + (stop - bend) * t)
-    y = size.down * np.append(start, start + (end - start) * t * t * (3.0 - 2.0 * t))
+    rise = t * t * (3.0 - 2.0 * t)
+    x, y = stop - gap + gap * t, lane + (end - lane) * rise
+    if lane != start:
+        x, y = np.append(begin + gap * t, x), np.append(start + (lane - start) * rise, y)
+    x, y = np.append(begin, x), size.down * np.append(start, y)
     colour, width = (ACCENT, 1.8) if followed else (PALE, 1.0)
     style = "--" if node in above.beside else "-"
     axis.plot(x, y, zorder=1 + followed, linestyle=style, color=colour, linewidth=width)
+
+
+def _lane(layout: Layout, left: float, right: float, start: float, end: float) -> float:
+    """The height, in rows, at which a line passes the columns between two boxes without meeting another."""
+    between = [row for column, row in layout.at.values() if left < column < right]
+    clear = 0.5 * layout.size.height / layout.size.down + 0.05
+    heights = [start, end, *(row + side for row in between for side in (-0.5, 0.5))]
+    free = [h for h in heights if all(abs(h - row) > clear for row in between)]
+    return min(free, key=lambda h: abs(h - start) + abs(h - end), default=start)
 
 
 def _box(axis: Any, branch: Branch, colour: Any, x: float, y: float, size: Size) -> None:
