@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import overload
+from typing import NoReturn, overload
 
 import numpy as np
 
@@ -112,6 +112,15 @@ class LazyVector:
         for start in range(0, len(self), CHUNK):
             dense[start : start + CHUNK] = self.chunk(start, start + CHUNK)
         return dense if dtype is None else dense.astype(dtype)
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError(
+            f"a lazy vector of {self.size} coordinates has no arithmetic: look at those that matter, as "
+            "x[7], x[[3, 4]] or x[10:20], or write all of them down by np.asarray(x)"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __pow__ = __neg__ = _refuse
+    sum = mean = min = max = dot = __matmul__ = __rmatmul__ = __abs__ = _refuse
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LazyVector):

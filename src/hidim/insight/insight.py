@@ -15,7 +15,7 @@ from hidim.errors import HidimError, ParameterError
 from hidim.insight.branches import Branches, branches
 from hidim.insight.fitting import plain
 from hidim.insight.importance import Importance, importance
-from hidim.insight.learned import Learned, learn
+from hidim.insight.learned import Learned, check_width, learn
 from hidim.insight.slices import Slice, cut
 from hidim.insight.words import explain
 from hidim.space import Space, Vector
@@ -84,6 +84,7 @@ class Insight:
     @cached_property
     def learned(self) -> Learned:
         """The model of the values."""
+        check_width(self.space)
         return single_threaded(learn)(plain(self.space), self.history, maximize=self.maximize)
 
     @cached_property

@@ -99,13 +99,17 @@ class Learned:
         return Band(median, low, high) if self.sign > 0.0 else Band(-median, -high, -low)
 
 
-def learn(view: View, history: History, *, maximize: bool) -> Learned:
-    """The model of all complete trials, or a `HidimError` that says why there is none."""
-    space, complete = view.space, history.complete
+def check_width(space: Space) -> None:
+    """Raise `HidimError` if there are too many columns for a model, or for a `View`, which lists them."""
     if space.dim > MOST_COLUMNS:
         raise HidimError(
             f"the space has {space.dim} columns, and the model of the values is for at most {MOST_COLUMNS}"
         )
+
+
+def learn(view: View, history: History, *, maximize: bool) -> Learned:
+    """The model of all complete trials, or a `HidimError` that says why there is none."""
+    space, complete = view.space, history.complete
     if len(complete) < ENOUGH:
         raise HidimError(
             f"a model of the values needs at least {ENOUGH} complete trials, and there are {len(complete)}: "

@@ -45,7 +45,7 @@ class Columns:
         if layout.dim > LARGEST_TABLE:
             raise SpaceError(
                 f"the space has {layout.dim} columns, and a table of them is made for at most "
-                f"{LARGEST_TABLE}; use a method that works through an embedding, as method='rembo'"
+                f"{LARGEST_TABLE}; use a method that works through an embedding, as method='baxus'"
             )
         vertices = layout.vertices
         certain = set(vertices) - set(layout.conditional)

@@ -114,7 +114,7 @@ class Space(Mapping[str, Parameter]):
         if self.dim > LARGEST_TABLE:
             raise SpaceError(
                 f"the space has {self.dim} columns, and points are written down for at most {LARGEST_TABLE}; "
-                "use a method that works through an embedding, as method='rembo'"
+                "use a method that works through an embedding, as method='baxus'"
             )
 
     # -- the unit cube -------------------------------------------------------------------------------------
