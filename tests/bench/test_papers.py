@@ -100,7 +100,7 @@ def test_every_cell_of_every_experiment_can_be_built() -> None:
     for study in STUDIES.values():
         for name in {name for name, _ in study.pairs}:
             assert problem(name).name == name
-        for method in {method for _, method in study.pairs}:
+        for method in {method for _, method in study.pairs if method.startswith("hidim:")}:
             assert execute(Job("branin-25", method, 0, 1))["error"] is None
     assert len(STUDIES["rembo-table1"].pairs) == len(PAPER) == 15
 

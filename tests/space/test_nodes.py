@@ -57,7 +57,7 @@ def test_paths_take_one_option_of_every_fork():
     assert not any({"model=svm", "model=none"} <= path for path in titles)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(spaces())
 def test_every_column_of_a_configuration_belongs_to_one_node_or_fork_of_its_path(space):
     root = tree(space)
