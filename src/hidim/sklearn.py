@@ -24,11 +24,11 @@ from hidim.space.parameters import Label, Parameter
 
 require("sklearn", extra="sklearn")  # first, because the imports below would not say what to install
 
-from joblib import effective_n_jobs  # noqa: E402
-from sklearn.exceptions import FitFailedWarning  # noqa: E402
-from sklearn.model_selection import RandomizedSearchCV, check_cv  # noqa: E402
-from sklearn.model_selection._search import BaseSearchCV  # noqa: E402
-from sklearn.utils import check_random_state  # noqa: E402
+from joblib import effective_n_jobs  # noqa: E402  (after `require`)
+from sklearn.exceptions import FitFailedWarning  # noqa: E402  (after `require`)
+from sklearn.model_selection import RandomizedSearchCV, check_cv  # noqa: E402  (after `require`)
+from sklearn.model_selection._search import BaseSearchCV  # noqa: E402  (after `require`)
+from sklearn.utils import check_random_state  # noqa: E402  (after `require`)
 
 __all__ = ["SearchCV"]
 
