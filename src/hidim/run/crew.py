@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import copy
 import logging
+import queue
 import time
 import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from collections.abc import Callable, Container, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from concurrent.futures.process import ProcessPoolExecutor
 from concurrent.futures.thread import ThreadPoolExecutor
 from contextlib import suppress
@@ -80,7 +81,8 @@ class Crew:
         self.workers = count_workers(self._executor, workers)
         self.again: deque[Trial] = deque()
         self._running: dict[Future[Report], Started] = {}
-        self._starting = False
+        self._ended: queue.SimpleQueue[Future[Report]] = queue.SimpleQueue()
+        self._starting = self._interrupted = False
         self._given_up: set[Future[Report]] = set()
         self._suspects: set[int] = set()
         self._losses: Counter[int] = Counter()
@@ -117,6 +119,7 @@ class Crew:
             future = self._submit_to_new(trial)
         self._running[future] = Started(trial, time.monotonic())
         self._starting = False
+        future.add_done_callback(self._ended.put)
 
     def _submit(self, trial: Trial) -> Future[Report]:
         # A copy: an objective may take its params apart. A ticket: Dask takes two calls with the same
@@ -135,7 +138,7 @@ class Crew:
             self._replace(TimeoutError("all workers hang"))  # others may get the same workers again
             return
         logger.warning("all workers are busy with trials that are out of time; waiting for one")
-        wait(self._hanging(), timeout=PATIENCE * (self._call.timeout or 0.0), return_when=FIRST_COMPLETED)
+        self._wait(self._hanging(), PATIENCE * (self._call.timeout or 0.0))
         if self.free < 1:
             raise CrewLost("all workers hang in trials that are out of time")
 
@@ -163,10 +166,27 @@ class Crew:
         if limit is not None:
             first = min(started.at for started in self._running.values())
             patience = max(first + limit - time.monotonic(), 0.0)
-        done, _ = wait(self._running, timeout=patience, return_when=FIRST_COMPLETED)
-        yield from self._reports(done)
+        yield from self._reports(self._wait(self._running, patience))
         if limit is not None:
             yield from self._out_of_time(limit)
+
+    def _wait(self, futures: Container[Future[Report]], patience: float | None) -> set[Future[Report]]:
+        """Those of `futures` that ended since the last call, once there is one or `patience` is over.
+
+        Not by `concurrent.futures.wait`: that holds the futures' locks while it looks at them, and keeps them
+        if Ctrl-C comes just then, so that the pool's thread, and with it the exit, waits for them for ever.
+        """
+        until = None if patience is None else time.monotonic() + patience
+        ended: set[Future[Report]] = set()
+        while not ended or not self._ended.empty():
+            left = None if until is None else max(until - time.monotonic(), 0.0)
+            try:
+                future = self._ended.get(timeout=left)
+            except queue.Empty:
+                break
+            if future in futures:
+                ended.add(future)
+        return ended
 
     def rest(self) -> Iterator[tuple[Trial, Report]]:
         """Trials that are finished already: what can still be had from a run that ends."""
@@ -229,16 +249,22 @@ class Crew:
 
     # -- leaving -------------------------------------------------------------------------------------------
 
+    def interrupt(self) -> None:
+        """Say that Ctrl-C came: it may have ended a worker that held a lock of its pool, for which the others
+        would wait for ever, so that none of them is to be waited for."""
+        self._interrupted = True
+
     def dismiss(self) -> None:
         """Stop whatever can be stopped."""
         for future in [*self._running, *self._given_up]:
             future.cancel()
         if self._make is None:
             return
-        if not self._starting and all(future.done() for future in [*self._running, *self._given_up]):
-            self._shut_down(wait=True)  # an idle pool must be waited for, or its threads outlive it
-        else:
+        unsure = self._starting or self._interrupted
+        if unsure or not all(future.done() for future in [*self._running, *self._given_up]):
             self._abandon()
+        else:
+            self._shut_down(wait=True)  # an idle pool must be waited for, or its threads outlive it
 
     def _abandon(self) -> None:
         """Leave an executor whose workers may hang; processes are killed, or the exit would wait for them."""

@@ -86,6 +86,7 @@ class Driver:
                 self._heed_stop(self._optimizer.history)  # a resumed run may be over
             self._loop()
         except KeyboardInterrupt:
+            self._crew.interrupt()
             self._tell_rest()
             if self._best is None:
                 raise  # there is no result to give
