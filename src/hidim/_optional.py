@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import Any
 
 from hidim.errors import MissingDependencyError
@@ -18,6 +19,15 @@ def require(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingDependencyError(
-            f"this needs the package {module.partition('.')[0]!r}: pip install 'hidim[{extra}]'"
-        ) from error
+        raise _missing(module, extra) from error
+
+
+def check(package: str, extra: str) -> None:
+    """Say which extra brings `package` if it is missing; does not take the time to import it."""
+    if find_spec(package) is None:
+        raise _missing(package, extra)
+
+
+def _missing(module: str, extra: str) -> MissingDependencyError:
+    package = module.partition(".")[0]
+    return MissingDependencyError(f"this needs the package {package!r}: pip install 'hidim[{extra}]'")

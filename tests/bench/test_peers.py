@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hidim import _optional
 from hidim.bench.peers import PEERS, check_method, make_peer
 from hidim.bench.problems import problem
-from hidim.errors import MethodError
+from hidim.errors import MethodError, MissingDependencyError
 
 PACKAGES = {"random": "numpy", "botorch": "botorch", "pycma": "cma", "smac": "smac"}
 
@@ -67,8 +68,17 @@ def test_box_only_peer_refuses_a_tree() -> None:
         make_peer("pycma", problem("jenatton"), seed=0, budget=8)
 
 
-def test_unknown_method_is_refused_with_the_known_ones() -> None:
+def test_unknown_method_is_refused_with_the_known_ones(monkeypatch) -> None:
     with pytest.raises(MethodError, match="optuna-gp"):
         check_method("bogus")
+    monkeypatch.setattr(_optional, "find_spec", lambda package: package)  # as if all were installed
     for name in PEERS:
         check_method(name)
+
+
+def test_a_peer_that_is_not_installed_is_refused_before_anything_runs(monkeypatch) -> None:
+    monkeypatch.setattr(_optional, "find_spec", lambda package: None)
+    for name in set(PEERS) - {"random"}:
+        with pytest.raises(MissingDependencyError, match=r"hidim\[bench\]"):
+            check_method(name)
+    check_method("random")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hidim._optional import require
+from hidim._optional import check, require
 from hidim._types import Array, Params
 from hidim.bench.base import BoxProblem, Problem
 from hidim.bench.naming import PREFIX, named_method
@@ -327,9 +327,16 @@ PEERS: dict[str, Callable[[Problem, int, int], Peer]] = {
 }
 
 
+#: What a peer needs, so that a sweep says at once that it is not there.
+PACKAGES = {"optuna": "optuna", "botorch": "botorch", "pycma": "cma", "smac": "smac"}
+
+
 def check_method(name: str) -> None:
-    """Raise `MethodError` unless `name` is a peer or a method of hidim, with settings that it can take."""
+    """Raise an error unless `name` is an installed peer, or a method of hidim with settings it can take."""
     if name in PEERS:
+        package = PACKAGES.get(name.partition("-")[0])
+        if package is not None:
+            check(package, "bench")
         return
     if not name.startswith(PREFIX):
         raise MethodError(f"no method {name!r}: choose from {', '.join(PEERS)} and hidim:<method>")
