@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import logging
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from hidim.methods import Method, Task, make_method
 from hidim.methods.noise import is_noisy
 from hidim.space import Space
 from hidim.trial import History, Trial, TrialState, same_params
+
+logger = logging.getLogger("hidim")
 
 
 class Optimizer:
@@ -73,6 +76,7 @@ class Optimizer:
         self._task = Task(space, maximize=maximize, seed=int(seed), budget=planned, noisy=noisy)
         self._trials: list[Trial] = []
         self._finished = 0
+        self._exhausted = False
 
     @property
     def space(self) -> Space:
@@ -144,6 +148,11 @@ class Optimizer:
     @single_threaded
     def _ask(self) -> Trial:
         suggestion = self.method.suggest(self._task, self.history, self._task.rng(len(self._trials)))
+        if suggestion.meta.get("instead") == "repetition" and not self._exhausted:
+            self._exhausted = True
+            logger.warning(
+                "trial %d repeats another one: there is nothing new left to try", len(self._trials)
+            )
         return _copied(self._enter(suggestion.params, suggestion.meta))
 
     def enter(self, params: Mapping[str, Any]) -> Trial:

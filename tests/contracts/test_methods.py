@@ -313,10 +313,13 @@ def test_the_default_does_not_mind_the_unit_of_the_values(unit):
 
 
 @every_registered
-def test_a_finite_space_is_used_up_before_anything_is_repeated_and_repeats_are_marked(name):
+def test_a_finite_space_is_used_up_before_anything_is_repeated_and_repeats_are_marked(name, caplog):
     space = SPACES["tiny"]
     assert space.size == 9
     history = told(Optimizer(space, name, seed=5), 14).history
+    assert [r.message for r in caplog.records if "nothing new left" in r.message] == [
+        "trial 9 repeats another one: there is nothing new left to try"
+    ]
     assert doubles(space, history[:9]) == 0
     assert not any(t.meta.get("instead") == "repetition" for t in history[:9])
     assert all(t.meta["instead"] == "repetition" for t in history[9:])
