@@ -24,7 +24,7 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-# Two processes, half of the work each. Tests that send Ctrl-C stay in the foreground: in the background it is ignored.
+# Two processes, half of the work each.
 unit: $(VENV)/.dev
 	rm -f .coverage .coverage.*
 	$(ONE_THREAD) $(BIN)/coverage run --parallel-mode -m pytest $(APART) > $(VENV)/apart.log 2>&1 & apart=$$!; \
