@@ -435,3 +435,31 @@ def test_a_crew_with_a_suspect_takes_one_trial_at_a_time():
 def test_losses_are_logged_as_warnings_and_ends_as_errors(caplog):
     run(lambda p: p["x"], executor=Cluster({2: RuntimeError("x")}, gone_after=4), workers=1)
     assert [r.levelno for r in caplog.records] == [logging.WARNING, logging.ERROR]
+
+
+def test_a_crew_whose_last_hanging_worker_has_just_come_back_does_not_wait():
+    with ThreadPoolExecutor(1) as executor:
+        crew = Crew(Call(at, keywords=False, timeout=60.0), executor)
+        start = time.monotonic()
+        crew.relieve()
+    assert crew.free == 1
+    assert time.monotonic() - start < 30
+
+
+def test_results_of_trials_that_were_given_up_are_not_taken_for_others():
+    go = threading.Event()
+
+    def objective(params):
+        if params["x"] == 0.0:
+            go.wait(30)
+        return params["x"]
+
+    with ThreadPoolExecutor(2) as executor:
+        crew = Crew(Call(objective, keywords=False, timeout=0.05), executor)
+        crew.start(Trial({"x": 0.0}, 0))
+        ((late, report),) = crew.collect()
+        assert (late.number, report.value) == (0, None)
+        go.set()
+        crew.start(Trial({"x": 0.5}, 1))
+        ((trial, report),) = crew.collect()
+        assert (trial.number, report.value) == (1, 0.5)

@@ -353,10 +353,12 @@ def test_ctrl_c_ends_a_program_with_a_pool_of_processes_at_once(tmp_path, group)
     )
     kill = threading.Timer(60, os.killpg, (child.pid, signal.SIGKILL))  # a failure must not hang
     kill.start()
-    with child:
-        assert child.stdout.readline() == "slow\n"
-        (os.killpg if group else os.kill)(child.pid, signal.SIGINT)
-        out, _ = child.communicate()
-    kill.cancel()
+    try:
+        with child:
+            assert child.stdout.readline() == "slow\n"
+            (os.killpg if group else os.kill)(child.pid, signal.SIGINT)
+            out, _ = child.communicate()
+    finally:
+        kill.cancel()
     assert out.splitlines()[-1] == "interrupted True"
     assert child.returncode == 0

@@ -138,7 +138,8 @@ class Crew:
             self._replace(TimeoutError("all workers hang"))  # others may get the same workers again
             return
         logger.warning("all workers are busy with trials that are out of time; waiting for one")
-        self._wait(self._hanging(), PATIENCE * (self._call.timeout or 0.0))
+        if self.free < 1:
+            self._wait(self._given_up, PATIENCE * (self._call.timeout or 0.0))
         if self.free < 1:
             raise CrewLost("all workers hang in trials that are out of time")
 
@@ -288,6 +289,8 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.interrupt()
         self.dismiss()
 
 
