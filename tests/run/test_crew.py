@@ -455,7 +455,7 @@ def test_results_of_trials_that_were_given_up_are_not_taken_for_others():
         return params["x"]
 
     with ThreadPoolExecutor(2) as executor:
-        crew = Crew(Call(objective, keywords=False, timeout=0.05), executor)
+        crew = Crew(Call(objective, keywords=False, timeout=1.0), executor)
         crew.start(Trial({"x": 0.0}, 0))
         ((late, report),) = crew.collect()
         assert (late.number, report.value) == (0, None)
