@@ -22,7 +22,7 @@ from hidim.gp.kernels import Kernel, Overlap, Through
 from hidim.gp.psi import Warped
 from hidim.methods import Baxus, Random, Rembo, Task
 from hidim.methods import rembo as module
-from hidim.methods.embedded import high_dimensional, isotropic
+from hidim.methods.embedded import clipped, high_dimensional, isotropic
 from hidim.methods.schedule import Schedule
 from hidim.serial import read_method, write_method
 from hidim.trial import History, same_params
@@ -318,7 +318,7 @@ def kernel_of(kind: str, space: Space, matrix: np.ndarray) -> Kernel:
         case "warped":
             return Through(Warped(matrix), isotropic(low))
         case _:
-            return high_dimensional(space, matrix, as_labels=kind == "categorical", squared=False)
+            return high_dimensional(space, clipped(matrix), as_labels=kind == "categorical", squared=False)
 
 
 SPACES = {

@@ -5,12 +5,14 @@ from hidim.embed.gaussian import Gaussian
 from hidim.embed.hashing import CountSketch
 from hidim.embed.lazy import LazyVector
 from hidim.embed.uniform import Uniform
+from hidim.embed.zonotope import Zonotope
 
 #: One example of every embedding, for the contract suite.
 EMBEDDINGS: dict[str, Embedding] = {
     "gaussian": Gaussian(high=50, low=4, seed=1),
     "count-sketch": CountSketch(high=50, low=4, seed=1),
     "uniform": Uniform(high=50, low=4, seed=1),
+    "zonotope": Zonotope(high=50, low=4, seed=1),
 }
 
-__all__ = ["EMBEDDINGS", "CountSketch", "Embedding", "Gaussian", "LazyVector", "Uniform"]
+__all__ = ["EMBEDDINGS", "CountSketch", "Embedding", "Gaussian", "LazyVector", "Uniform", "Zonotope"]

@@ -1,18 +1,26 @@
 """What an embedding is: a matrix A (D, d), of which any rows can be had, and a box to search.
 
 A point y of the box [-r, r]^d stands for x = clip(A y) in [-1, 1]^D. No method may need the whole of A or x:
-coordinates are computed for the indices that are asked for.
+coordinates are computed for the indices that are asked for. (The zonotope is the exception, and says so.)
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array, Indices
+from hidim._types import Array, Indices, Pullback
 from hidim.errors import MethodError
+
+
+class Moved(NamedTuple):
+    """Where points (n, d) were moved, and the pullback of a gradient there to the points."""
+
+    value: Array
+    to_inputs: Pullback
 
 
 @dataclass(frozen=True)
@@ -61,3 +69,11 @@ class Embedding(ABC):
     def unit(self, y: Array, indices: Indices) -> Array:
         """The same coordinates (n, m) in the unit cube: (1 + clip(A y)) / 2."""
         return 0.5 * (1.0 + self.lift(y, indices))
+
+    def settle(self, y: Array) -> Moved:
+        """Points (n, d) of the box moved to where points with an image of their own are; here, they stay."""
+        return Moved(y, lambda g: g)
+
+    def sample(self, rng: np.random.Generator, n: int) -> Array:
+        """Random points (n, d) to begin with."""
+        return rng.uniform(-self.radius, self.radius, size=(n, self.low))

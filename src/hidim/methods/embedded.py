@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hidim._types import Array, Mask
-from hidim.embed import EMBEDDINGS, Embedding, LazyVector
+from hidim.embed import EMBEDDINGS, Embedding, LazyVector, Zonotope
 from hidim.embed.lazy import SHORT
 from hidim.gp.kernels import Kernel, Overlap, SquaredExponential, Stationary, Through
 from hidim.gp.maps import Chain, Clip, Linear, Map, Mapped, Scale, Select
@@ -145,24 +145,39 @@ class Discretised(Map):
         return Mapped(value, lambda _: np.empty(0), lambda g: g * moving)
 
 
+def clipped(matrix: Array) -> Map:
+    """y (n, d) to clip(A y), for A (D, d)."""
+    return Chain(Linear(*matrix.T.shape, fixed=matrix.T), Clip(-1.0, 1.0))
+
+
+class Unprojected(Map):
+    """y (n, d) to the points of the cube whose projection on the subspace is y."""
+
+    def __init__(self, embedding: Zonotope) -> None:
+        self.embedding = embedding
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        image = self.embedding.image(x)
+        return Mapped(image.value, lambda _: np.empty(0), image.to_inputs)
+
+
 def isotropic(dim: int) -> Stationary:
     """exp(−‖y − y'‖² / 2ℓ²)."""
     return Stationary(SquaredExponential(), Scale(dim, ard=False, prior=Flat()))
 
 
-def high_dimensional(space: Space, matrix: Array, *, as_labels: bool, squared: bool) -> Kernel:
+def high_dimensional(space: Space, lift: Map, *, as_labels: bool, squared: bool) -> Kernel:
     """A kernel on the configurations for which low-dimensional points stand.
 
     Squared exponential in numbers, exponential in the number of labels that differ, and the product of both
     in mixed spaces (REMBO, definitions 5 and eq. 5).
 
     Args:
-        matrix: A (D, d).
+        lift: y (n, d) to what it stands for in [−1, 1]^D.
         as_labels: integers are compared like labels, if they have at most a thousand values.
         squared: the printed form for labels, which is not positive semi-definite.
     """
     kind, levels = space.columns.kind, space.columns.levels
-    lift: Map = Chain(Linear(*matrix.T.shape, fixed=matrix.T), Clip(-1.0, 1.0))
     label: Mask = np.asarray(
         (kind == Kind.LABEL) | ((kind == Kind.INTEGER) & (levels <= MOST_LABELS) & as_labels)
     )

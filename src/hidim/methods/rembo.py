@@ -28,21 +28,30 @@ import numpy as np
 
 from hidim._types import Array
 from hidim.acquisition import Acquisition, ExpectedImprovement, LogExpectedImprovement
-from hidim.embed import Embedding, Gaussian
+from hidim.embed import Embedding, Gaussian, Zonotope
 from hidim.embed.gaussian import Box
 from hidim.errors import MethodError, NumericalError
 from hidim.gp import linalg
 from hidim.gp.kernels import Kernel, Through
+from hidim.gp.maps import Map
 from hidim.gp.model import Model, noise_parameter
 from hidim.gp.outcome import GENTLE, OUTCOMES, evidence
 from hidim.gp.posterior import Posterior, factorise
 from hidim.gp.psi import Warped
 from hidim.methods.base import Method, Observations, Suggestion, Task, at_least
-from hidim.methods.embedded import belongs, high_dimensional, is_due_to, isotropic, suggested
+from hidim.methods.embedded import (
+    Unprojected,
+    belongs,
+    clipped,
+    high_dimensional,
+    is_due_to,
+    isotropic,
+    suggested,
+)
 from hidim.methods.feasibility import learn_feasibility
 from hidim.methods.noise import is_noisy
 from hidim.methods.schedule import Schedule
-from hidim.optim.base import Objective
+from hidim.optim.base import Objective, Score
 from hidim.optim.cmaes import CMAES
 from hidim.optim.direct import Direct
 from hidim.optim.lbfgs import ascend
@@ -54,6 +63,7 @@ from hidim.trial import History, Trial, TrialState
 logger = logging.getLogger("hidim")
 
 KernelName = Literal["auto", "low", "high", "categorical", "warped"]
+MapName = Literal["clip", "zonotope"]
 Search = Literal["auto", "direct+cma-es", "multistart"]
 
 #: log σ² of the noise: next to none, or that of standardised values with noise.
@@ -92,12 +102,15 @@ class Rembo(Method):
             for, numbers by their distance and labels by whether they differ; "categorical": the same with
             integers compared like labels; "warped": Ψ(y), which knows where the embedding leaves the cube;
             "auto": "low" if all parameters are real numbers, and "high" otherwise.
-        box: the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
+        map: what y stands for. "clip": clip(A y), as in the paper; "zonotope": the point of the cube whose
+            projection on the subspace is y, so that no two y stand for the same and no box has to be chosen
+            (see `hidim.embed.Zonotope`); for up to 100,000 columns.
+        box: with "clip", the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
         acquisition: "log-ei", or "ei" as in the paper: the maximiser is the same, but EI underflows.
         search: "direct+cma-es" takes the better of the two, as in the paper, and polishes it by a few steps
             along the gradient; "multistart" climbs from many points at once, and is several times faster;
             "auto" is the former up to three dimensions and the latter beyond, where the rectangles of DIRECT
-            no longer cover the box.
+            no longer cover the box, and in a zonotope, most of whose box lies outside.
         evaluations: of the acquisition function for each of DIRECT and CMA-ES.
         outcome: "auto" chooses a transform of the losses by evidence, as `gp` does, but among smooth ones: a
             squared exponential process cannot follow a cusp at the optimum. "identity" is the paper's.
@@ -119,6 +132,7 @@ class Rembo(Method):
     low: int | None = None
     runs: int = 4
     kernel: KernelName = "auto"
+    map: MapName = "clip"
     box: Box = "sqrt"
     acquisition: Literal["ei", "log-ei"] = "log-ei"
     search: Search = "auto"
@@ -134,6 +148,7 @@ class Rembo(Method):
             at_least(self, low=1)
         allowed = {
             "kernel": get_args(KernelName),
+            "map": get_args(MapName),
             "box": get_args(Box),
             "acquisition": ("ei", "log-ei"),
             "search": get_args(Search),
@@ -144,6 +159,10 @@ class Rembo(Method):
                 raise MethodError(
                     f"{name}={getattr(self, name)!r} is unknown: choose one of {', '.join(values)}"
                 )
+        if self.map == "zonotope" and self.box != "sqrt":
+            raise MethodError(f"box={self.box!r} is for map='clip': the zonotope has a size of its own")
+        if self.map == "zonotope" and self.kernel == "warped":
+            raise MethodError("kernel='warped' mends what map='clip' does: with map='zonotope', use 'low'")
         if self.squared_hamming:
             warnings.warn(
                 "squared_hamming=True is not positive semi-definite: the model may be wrong by more than "
@@ -155,9 +174,8 @@ class Rembo(Method):
         number = len(history) % self.runs
         embedding = self.embedding(task, number)
         run = _run(task, history, embedding)
-        side = embedding.radius
         meta: dict[str, Any] = {"run": number, "way": "design"}
-        anywhere = rng.uniform(-side, side, size=(64, embedding.low))
+        anywhere = embedding.sample(rng, 64)
         if len(history) == 0:
             anywhere[0] = 0.0
         if run.asked < self.initial or len(run.seen.y) < 2:
@@ -170,18 +188,18 @@ class Rembo(Method):
         meta = {"run": number, "way": "embedding"} | learnt
         return suggested(task, history, embedding, points, rng, meta, repeat=is_noisy(task, history))
 
-    def embedding(self, task: Task, run: int) -> Gaussian:
+    def embedding(self, task: Task, run: int) -> Gaussian | Zonotope:
         """A of a run; it depends on the seed of the task and on nothing else."""
         dim = task.space.dim
         low = min(self.low or 4, dim)
         seed = int(np.random.SeedSequence([task.seed, run]).generate_state(1, np.uint32)[0])
-        return Gaussian(dim, low, seed, box=self.box)
+        return Zonotope(dim, low, seed) if self.map == "zonotope" else Gaussian(dim, low, seed, box=self.box)
 
     def _model_based(
         self,
         task: Task,
         history: History,
-        embedding: Gaussian,
+        embedding: Embedding,
         run: Run,
         anywhere: Array,
         rng: np.random.Generator,
@@ -212,7 +230,8 @@ class Rembo(Method):
         if feasibility is not None:
             objective = feasibility.weighted(objective, positive=self.acquisition == "ei")
         best = seen.x[np.argmin(posterior.smoothed[: len(seen.y)] if noisy else seen.y)]
-        found = self._maximised(objective, embedding, best, rng)
+        found = self._maximised(_settled(objective, embedding), embedding, best, rng)
+        found = embedding.settle(found[None]).value[0]
         order = np.argsort(-np.nan_to_num(objective(anywhere).value, nan=-np.inf), kind="stable")
         deviation = math.sqrt(float(believed.predict(found[None]).variance[0]))
         learnt["scales"] = self.schedule.noted(scales, deviation).meta()
@@ -238,7 +257,7 @@ class Rembo(Method):
             return name, scales
         return better, self.schedule.best(partial(_likelihood, model, seen, noise, better), low, upper)
 
-    def _model(self, task: Task, embedding: Gaussian) -> Model:
+    def _model(self, task: Task, embedding: Embedding) -> Model:
         models: dict[Any, Model] = task.memo.setdefault("rembo", {})
         key = (self, embedding)
         if key not in models:
@@ -254,10 +273,14 @@ class Rembo(Method):
                 f"kernel={kind!r} looks at all {space.dim} columns, and can do so for at most {LARGEST}: "
                 "use kernel='low'"
             )
-        matrix = embedding.rows(np.arange(space.dim))
-        if kind == "warped":
-            return Through(Warped(matrix), isotropic(embedding.low))
-        return high_dimensional(space, matrix, as_labels=kind == "categorical", squared=self.squared_hamming)
+        if isinstance(embedding, Zonotope):
+            lift: Map = Unprojected(embedding)
+        else:
+            matrix = embedding.rows(np.arange(space.dim))
+            if kind == "warped":
+                return Through(Warped(matrix), isotropic(embedding.low))
+            lift = clipped(matrix)
+        return high_dimensional(space, lift, as_labels=kind == "categorical", squared=self.squared_hamming)
 
     def _kind(self, space: Space) -> str:
         if self.kernel != "auto":
@@ -275,13 +298,17 @@ class Rembo(Method):
         return ExpectedImprovement(target) if self.acquisition == "ei" else LogExpectedImprovement(target)
 
     def _maximised(
-        self, objective: Objective, embedding: Gaussian, best: Array, rng: np.random.Generator
+        self, objective: Objective, embedding: Embedding, best: Array, rng: np.random.Generator
     ) -> Array:
         """Line 4."""
         upper = np.full(embedding.low, embedding.radius)
-        if self.search == "multistart" or (self.search == "auto" and embedding.low > COVERED):
-            near = best + 0.05 * embedding.radius * rng.standard_normal((16, embedding.low))
-            return Multistart()(objective, -upper, upper, rng, near).point
+        covered = embedding.low <= COVERED and self.map == "clip"
+        if self.search == "multistart" or (self.search == "auto" and not covered):
+            starts = best + 0.05 * embedding.radius * rng.standard_normal((16, embedding.low))
+            if self.map == "zonotope":  # of its box, most lies outside
+                inside = np.vstack([starts, embedding.sample(rng, 256)])
+                return Multistart(raw=16)(objective, -upper, upper, rng, inside).point
+            return Multistart()(objective, -upper, upper, rng, starts).point
         found = [
             maximiser(objective, -upper, upper, rng, best[None])
             for maximiser in (Direct(self.evaluations), CMAES(self.evaluations))
@@ -309,6 +336,17 @@ class Rembo(Method):
             found = losses.mean() + losses.std() * smoothed
             means |= {t.number: float(m) for t, m in zip(run.history.complete, found, strict=True)}
         return np.array([means[t.number] for t in complete])
+
+
+def _settled(objective: Objective, embedding: Embedding) -> Objective:
+    """The objective of points of the box, in terms of points with images of their own."""
+
+    def settled(y: Array) -> Score:
+        moved = embedding.settle(y)
+        score = objective(moved.value)
+        return Score(score.value, lambda g: moved.to_inputs(score.to_inputs(g)))
+
+    return settled
 
 
 def _run(task: Task, history: History, embedding: Embedding) -> Run:
