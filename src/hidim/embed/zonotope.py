@@ -41,8 +41,8 @@ FEW, STEPS = 3, 30
 #: The slope, as a part of that at the start, at which a search along a step ends, and its halvings.
 FLAT, HALVINGS = 0.5, 30
 
-#: The largest D d²: every image needs all of Q, and a step of Newton's method all products of its columns.
-LARGEST = 10_000_000
+#: The largest D: every image needs all of Q, and a batch of them is written down.
+LARGEST = 10_000
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class Zonotope(Embedding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.high * self.low**2 > LARGEST:
+        if self.high > LARGEST:
             raise MethodError(
-                f"the zonotope of {self.high} columns in {self.low} dimensions is out of reach, for "
-                f"{self.high} · {self.low}² is more than {LARGEST}: use map='clip', the Gaussian embedding"
+                f"the zonotope of {self.high} columns is out of reach, beyond {LARGEST}: use map='clip', "
+                "the Gaussian embedding"
             )
 
     def rows(self, indices: Indices) -> Array:

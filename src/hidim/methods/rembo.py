@@ -104,7 +104,7 @@ class Rembo(Method):
             "auto": "low" if all parameters are real numbers, and "high" otherwise.
         map: what y stands for. "clip": clip(A y), as in the paper; "zonotope": the point of the cube whose
             projection on the subspace is y, so that no two y stand for the same and no box has to be chosen
-            (see `hidim.embed.Zonotope`); for up to 100,000 columns.
+            (see `hidim.embed.Zonotope`); for up to 10,000 columns.
         box: with "clip", the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
         acquisition: "log-ei", or "ei" as in the paper: the maximiser is the same, but EI underflows.
         search: "direct+cma-es" takes the better of the two, as in the paper, and polishes it by a few steps
