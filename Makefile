@@ -17,6 +17,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@$(BIN)/python tests/long_files.py
+	@$(BIN)/python tests/import_circles.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +11,7 @@ from hidim._types import Array, Params
 
 if TYPE_CHECKING:
     from hidim.space import Space
+    from hidim.space.parameters import Parameter
 
 
 class Suggest(Protocol):
@@ -92,7 +93,7 @@ class TreeProblem(Problem):
         return _drawn(self.space(), suggest)
 
 
-def _drawn(space: Space, suggest: Suggest) -> Params:
+def _drawn(space: Mapping[str, Parameter], suggest: Suggest) -> Params:
     from hidim.space import Choice, Float, Int
 
     params: Params = {}

@@ -5,21 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from hidim._types import Array
 from hidim.errors import HidimError
-from hidim.insight.branches import Branch
-from hidim.insight.importance import Entry, percent
-from hidim.insight.learned import CENTRAL, MOST_COLUMNS
-from hidim.space import Choice, Int
+from hidim.insight.branches import Branch, Branches
+from hidim.insight.importance import Entry, Importance, percent
+from hidim.insight.learned import CENTRAL, MOST_COLUMNS, Learned
+from hidim.space import Choice, Int, Space
 from hidim.space.tree import Vertex
-from hidim.trial import TrialState
-
-if TYPE_CHECKING:
-    from hidim.insight.insight import Insight
+from hidim.trial import History, Trial, TrialState
 
 #: How many of each thing are listed: failures, parameters, choices, their options, branches, shared nodes.
 MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS, MOST_BRANCHES, MOST_SHARED = 4, 6, 5, 4, 5, 3
@@ -37,7 +34,33 @@ NOTABLE = 0.01
 CONSIDERABLE = 0.1
 
 
-def explain(insight: Insight) -> str:
+class Findings(Protocol):
+    """What there is to tell of; `Insight` finds it out."""
+
+    space: Space
+    history: History
+    maximize: bool
+
+    @property
+    def best(self) -> Trial: ...
+
+    @property
+    def ranked(self) -> list[Trial]: ...
+
+    @property
+    def points(self) -> Array: ...
+
+    @property
+    def learned(self) -> Learned: ...
+
+    def importance(self) -> Importance: ...
+
+    def branches(self) -> Branches: ...
+
+    def vertex(self, column: int) -> Vertex: ...
+
+
+def explain(insight: Findings) -> str:
     """What was found, how the search went, which parameters matter and where their good values are."""
     lines = [*_outcome(insight), *_failures(insight)]
     if insight.history.complete:
@@ -82,7 +105,7 @@ def counted(count: int, noun: str) -> str:
 # -- what happened -----------------------------------------------------------------------------------------
 
 
-def _outcome(insight: Insight) -> Iterator[str]:
+def _outcome(insight: Findings) -> Iterator[str]:
     history = insight.history
     counts = Counter(trial.state for trial in history)
     parts = [f"{counts[state]} {state}" for state in TrialState if counts[state]]
@@ -97,7 +120,7 @@ def _outcome(insight: Insight) -> Iterator[str]:
         yield f"It has the best mean; the {extreme} single value is {first.value:.6g}, trial {first.number}."
 
 
-def _failures(insight: Insight) -> Iterator[str]:
+def _failures(insight: Findings) -> Iterator[str]:
     failed = [t for t in insight.history if t.state is TrialState.FAILED]
     if failed:
         reasons = Counter(short(t.reason or "no reason given", 60) for t in failed).most_common()
@@ -106,7 +129,7 @@ def _failures(insight: Insight) -> Iterator[str]:
         yield f"Failed: {'; '.join(listed)}{f'; {rest} × other' if rest else ''}."
 
 
-def _progress(insight: Insight) -> Iterator[str]:
+def _progress(insight: Findings) -> Iterator[str]:
     sign = -1.0 if insight.maximize else 1.0
     losses = sign * np.array([trial.value for trial in insight.history.complete], dtype=np.float64)
     n = len(losses)
@@ -127,7 +150,7 @@ def _progress(insight: Insight) -> Iterator[str]:
 # -- what the model says -----------------------------------------------------------------------------------
 
 
-def _lessons(insight: Insight) -> Iterator[str]:
+def _lessons(insight: Findings) -> Iterator[str]:
     try:
         shares = insight.importance()
     except HidimError as error:
@@ -162,7 +185,7 @@ def _trust(quality: float) -> str:
     return f"{'it' if quality >= GOOD else 'roughly: it'} predicts left-out trials with R² = {quality:.2f}"
 
 
-def _good_values(insight: Insight, entry: Entry) -> str:
+def _good_values(insight: Findings, entry: Entry) -> str:
     """The best trial's value, and the range among the best tenth of the trials."""
     column = int(entry.columns[0])
     vertex = insight.vertex(column)
@@ -184,7 +207,7 @@ def _good_values(insight: Insight, entry: Entry) -> str:
     return f"{best}; in the best {count} trials {low}{f' to {high}' if low != high else ', too'}"
 
 
-def _bound(insight: Insight, entry: Entry) -> Iterator[str]:
+def _bound(insight: Findings, entry: Entry) -> Iterator[str]:
     column = int(entry.columns[0])
     vertex, at = insight.vertex(column), _at_best(insight, column)
     parameter = vertex.parameter
@@ -201,7 +224,7 @@ def _bound(insight: Insight, entry: Entry) -> Iterator[str]:
         )
 
 
-def _noise(insight: Insight) -> Iterator[str]:
+def _noise(insight: Findings) -> Iterator[str]:
     learned, best = insight.learned, insight.best
     if np.sqrt(learned.posterior.noise) >= CONSIDERABLE:
         point = insight.space.encode(best.params)[None]
@@ -213,7 +236,7 @@ def _noise(insight: Insight) -> Iterator[str]:
         )
 
 
-def _at_best(insight: Insight, column: int) -> float:
+def _at_best(insight: Findings, column: int) -> float:
     return float(insight.space.encode(insight.best.params)[column])
 
 
@@ -228,7 +251,7 @@ def _values(vertex: Vertex, units: Array) -> Array:
 # -- choices -----------------------------------------------------------------------------------------------
 
 
-def _options(insight: Insight) -> Iterator[str]:
+def _options(insight: Findings) -> Iterator[str]:
     if insight.space.dim > MOST_COLUMNS:  # too wide to be encoded for this alone
         return
     choices = [
@@ -243,7 +266,7 @@ def _options(insight: Insight) -> Iterator[str]:
         yield f"  and {counted(len(choices) - MOST_CHOICES, 'more choice')}"
 
 
-def _by_importance(insight: Insight) -> list[Vertex]:
+def _by_importance(insight: Findings) -> list[Vertex]:
     try:
         places = {title: place for place, title in enumerate(insight.importance())}
     except HidimError:
@@ -251,7 +274,7 @@ def _by_importance(insight: Insight) -> list[Vertex]:
     return sorted(insight.space.vertices, key=lambda vertex: places[vertex.title])
 
 
-def _ranking(insight: Insight, vertex: Vertex) -> list[str]:
+def _ranking(insight: Findings, vertex: Vertex) -> list[str]:
     """The options of a choice, each with its best value and the number of its trials."""
     labels = (
         [option.label for option in vertex.parameter.options] if isinstance(vertex.parameter, Choice) else []
@@ -271,7 +294,7 @@ def _ranking(insight: Insight, vertex: Vertex) -> list[str]:
 # -- branches ----------------------------------------------------------------------------------------------
 
 
-def _branches(insight: Insight) -> Iterator[str]:
+def _branches(insight: Findings) -> Iterator[str]:
     try:
         known = insight.branches()
     except HidimError:  # no branches, or too many columns

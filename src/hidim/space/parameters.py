@@ -1,7 +1,8 @@
 """What can vary: the four kinds of parameter, as frozen definitions that refuse bad bounds.
 
 `Parameter` is a closed union; the modules beside this one `match` on it. A parameter does not know its name:
-names are given by the `Space` that holds it.
+names are given by the `ParameterMap` that holds it. People know that as a `Space`, which can do more with the
+help of the modules that know parameters; so parameters do not know it.
 """
 
 from __future__ import annotations
@@ -10,16 +11,13 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hidim.errors import SpaceError
 from hidim.space.bounds import check_flags, integer, real_bounds
 from hidim.space.scales import Linear, LinearSteps, Log, LogSteps, Scale
-
-if TYPE_CHECKING:
-    from hidim.space.space import Space
 
 Label: TypeAlias = str | int | float | bool | None
 
@@ -153,12 +151,38 @@ class Vector:
         return Linear(self.low, self.high)
 
 
+class ParameterMap(Mapping[str, "Parameter"]):
+    """Parameters by name: an immutable mapping that can be hashed."""
+
+    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+        self._parameters = dict(parameters)
+
+    def __getitem__(self, name: str) -> Parameter:
+        return self._parameters[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __eq__(self, other: object) -> bool:
+        # The order counts, because it is the order of the columns.
+        return isinstance(other, ParameterMap) and list(self.items()) == list(other.items())
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._parameters)
+
+
 @dataclass(frozen=True)
 class Option:
     """One option of a choice: its label, and the parameters that exist only under it (often none)."""
 
     label: Label
-    space: Space
+    space: ParameterMap
     # Python holds 1 == 1.0 == True; definitions that differ in this way must not be equal.
     _type: type = field(init=False, repr=False)
 
@@ -187,7 +211,10 @@ class Choice:
     shared: bool
 
     def __init__(
-        self, *labels: Label | Mapping[Any, Space | None], shared: bool = False, **spaces: Space | None
+        self,
+        *labels: Label | Mapping[Any, ParameterMap | None],
+        shared: bool = False,
+        **spaces: ParameterMap | None,
     ) -> None:
         check_flags("Choice", shared=shared)
         options = tuple(_option(label, space) for label, space in _pairs(labels, spaces))
@@ -235,8 +262,8 @@ Parameter: TypeAlias = Float | Int | Vector | Choice
 
 
 def _pairs(
-    labels: tuple[Label | Mapping[Any, Space | None], ...], spaces: Mapping[str, Space | None]
-) -> Iterator[tuple[Any, Space | None]]:
+    labels: tuple[Label | Mapping[Any, ParameterMap | None], ...], spaces: Mapping[str, ParameterMap | None]
+) -> Iterator[tuple[Any, ParameterMap | None]]:
     for label in labels:
         if isinstance(label, Mapping):
             yield from label.items()
@@ -246,9 +273,6 @@ def _pairs(
 
 
 def _option(label: Any, space: Any) -> Option:
-    # Choice and Space refer to each other, so one of them has to be imported late.
-    from hidim.space.space import Space
-
     label = label.item() if isinstance(label, np.generic) else label
     if isinstance(label, list | tuple | set):
         raise SpaceError(f"Choice: {label!r} is no label; unpack it: Choice(*labels)")
@@ -256,9 +280,9 @@ def _option(label: Any, space: Any) -> Option:
         raise SpaceError(f"Choice: the label {label!r} must be a string, a number, a boolean or None")
     if isinstance(label, float) and not math.isfinite(label):
         raise SpaceError(f"Choice: the label {label!r} must be finite; write it as a string")
-    if not isinstance(space, Space | None):
+    if not isinstance(space, ParameterMap | None):
         raise SpaceError(
             f"Choice: the option {label!r} must hold a Space or None, not {space!r}; "
             "wrap parameters in Space(...)"
         )
-    return Option(label, space if space is not None else Space())
+    return Option(label, space if space is not None else ParameterMap({}))

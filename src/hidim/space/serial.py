@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeVar
 
 from hidim.errors import SpaceError
-from hidim.space.parameters import Choice, Float, Int, Label, Option, Parameter, Vector
+from hidim.space.parameters import Choice, Float, Int, Label, Option, Parameter, ParameterMap, Vector
 from hidim.space.tree import Path, title
 
-if TYPE_CHECKING:
-    from hidim.space.space import Space
-
-MakeSpace: TypeAlias = Callable[[dict[str, Parameter]], "Space"]
+S = TypeVar("S", bound=ParameterMap)
 
 _TYPES: dict[str, type[Float | Int | Vector]] = {"float": Float, "int": Int, "vector": Vector}
 
@@ -42,7 +39,7 @@ def _write_option(option: Option) -> dict[str, Any]:
     return {"label": option.label} | ({"space": write(option.space)} if option.space else {})
 
 
-def read(data: Any, make_space: MakeSpace, path: Path = ()) -> Space:
+def read(data: Any, make_space: Callable[[dict[str, Parameter]], S], path: Path = ()) -> S:
     """The inverse of `write`; `make_space` is the class Space, handed in because it calls this function."""
     if not isinstance(data, Mapping):
         place = title(path[:-1], "=".join(map(str, path[-1]))) if path else "the top"
@@ -50,7 +47,9 @@ def read(data: Any, make_space: MakeSpace, path: Path = ()) -> Space:
     return make_space({name: _read_parameter(entry, make_space, path, name) for name, entry in data.items()})
 
 
-def _read_parameter(entry: Any, make_space: MakeSpace, path: Path, name: str) -> Parameter:
+def _read_parameter(
+    entry: Any, make_space: Callable[[dict[str, Parameter]], S], path: Path, name: str
+) -> Parameter:
     place = title(path, name)
     if not isinstance(entry, Mapping) or "type" not in entry:
         raise SpaceError(
@@ -72,14 +71,14 @@ def _read_parameter(entry: Any, make_space: MakeSpace, path: Path, name: str) ->
 
 
 def _read_options(
-    entries: Any, make_space: MakeSpace, path: Path, name: str
-) -> list[Label | dict[Label, Space | None]]:
+    entries: Any, make_space: Callable[[dict[str, Parameter]], S], path: Path, name: str
+) -> list[Label | dict[Label, S | None]]:
     place = title(path, name)
     if not isinstance(entries, list | tuple):
         raise SpaceError(
             f"at {place}: options is a list of labels or of tables with a label, not {entries!r}"
         )
-    options: list[Label | dict[Label, Space | None]] = []
+    options: list[Label | dict[Label, S | None]] = []
     for entry in entries:
         if isinstance(entry, Mapping):
             _check_keys(f"an option of {place}", entry, required={"label"}, optional={"space"})

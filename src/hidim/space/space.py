@@ -15,11 +15,11 @@ from hidim.errors import ParameterError, SpaceError
 from hidim.space import counting, render, serial, values
 from hidim.space.columns import LARGEST_TABLE, Columns
 from hidim.space.encoding import Layout, UnfitError
-from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
+from hidim.space.parameters import Choice, Float, Int, Parameter, ParameterMap, Vector
 from hidim.space.tree import Vertex, check_tree
 
 
-class Space(Mapping[str, Parameter]):
+class Space(ParameterMap):
     """Named parameters, some of which may exist only under certain options of a `Choice`.
 
     A space is an immutable mapping from name to parameter. Two parameters that can be active at the same time
@@ -45,26 +45,8 @@ class Space(Mapping[str, Parameter]):
     """
 
     def __init__(self, mapping: Mapping[str, Parameter] | None = None, /, **parameters: Parameter) -> None:
-        self._parameters = _merged(mapping if mapping is not None else {}, parameters)
-        check_tree(self._parameters)
-
-    # -- a mapping -----------------------------------------------------------------------------------------
-
-    def __getitem__(self, name: str) -> Parameter:
-        return self._parameters[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __eq__(self, other: object) -> bool:
-        # The order counts, because it is the order of the columns.
-        return isinstance(other, Space) and list(self.items()) == list(other.items())
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.items()))
+        super().__init__(_merged(mapping if mapping is not None else {}, parameters))
+        check_tree(self)
 
     def __reduce__(self) -> tuple[type[Space], tuple[dict[str, Parameter]]]:
         return Space, (self._parameters,)  # without what is cached
@@ -237,7 +219,7 @@ def _merged(mapping: Any, keywords: Mapping[str, Any]) -> dict[str, Parameter]:
     for name, parameter in merged.items():
         if not isinstance(name, str) or not name:
             raise SpaceError(f"the parameter name {name!r} must be a non-empty string")
-        if isinstance(parameter, Space):
+        if isinstance(parameter, ParameterMap):
             raise SpaceError(
                 f"the parameter {name!r} is a Space; put it into an option of a Choice, or unpack it"
             )
