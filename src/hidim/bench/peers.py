@@ -359,8 +359,8 @@ def _box(problem: Problem, peer: str) -> BoxProblem:
 
 def _without_vectors(problem: Problem) -> Any:
     """The problem's space as a `ConfigurationSpace`; coordinates of a box are floats x0, x1, …"""
+    from hidim.integrations.configspace import to_configspace
     from hidim.space import Float, Space
-    from hidim.space.configspace import to_configspace
 
     if isinstance(problem, BoxProblem):
         return to_configspace(Space({f"x{i}": Float(0.0, 1.0) for i in range(problem.dim)}))

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from hidim.errors import MissingDependencyError, SpaceError
+from hidim.integrations.configspace import from_configspace, to_configspace
 from hidim.space import Choice, Float, Int, Space, Vector
-from hidim.space.configspace import from_configspace, to_configspace
 from space.corpus import CORPUS
 
 cs = pytest.importorskip("ConfigSpace")

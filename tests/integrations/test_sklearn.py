@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hidim import Choice, Float, Int, Space, TrialState, Vector
 from hidim.errors import MethodError, SpaceError
-from hidim.sklearn import SearchCV
+from hidim.integrations.sklearn import SearchCV
 
 X, Y = load_iris(return_X_y=True)
 UNIT = {"x": Float(0, 1)}
@@ -327,7 +327,7 @@ def test_every_candidate_meets_the_same_folds():
 
 def test_scikit_learn_is_imported_when_asked_for_and_named_when_missing():
     code = "import sys, hidim.optimizer; print('sklearn' in sys.modules); sys.modules['sklearn'] = None; "
-    run = [sys.executable, "-c", code + "import hidim.sklearn"]
+    run = [sys.executable, "-c", code + "import hidim.integrations.sklearn"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "False"
     assert (

@@ -1,0 +1,1 @@
+"""hidim beside other packages: hyper-parameter search for scikit-learn, spaces of ConfigSpace."""
