@@ -13,7 +13,7 @@ from hidim.trial import History, Trial, TrialState
 if TYPE_CHECKING:
     from hidim.methods import METHODS
     from hidim.optimizer import Optimizer
-    from hidim.run.loop import minimize
+    from hidim.run.minimize import minimize
     from hidim.run.result import Result
 
 __all__ = [
@@ -38,7 +38,7 @@ _LAZY = {
     "METHODS": "hidim.methods",
     "Optimizer": "hidim.optimizer",
     "Result": "hidim.run.result",
-    "minimize": "hidim.run.loop",
+    "minimize": "hidim.run.minimize",
 }
 
 

@@ -214,7 +214,7 @@ def test_a_progress_bar_that_raises_does_not_end_the_run(monkeypatch, caplog):
         def close(self):
             raise BrokenPipeError("the terminal is gone")
 
-    monkeypatch.setattr("hidim.run.loop.make_progress", lambda wanted, total: Broken())
+    monkeypatch.setattr("hidim.run.minimize.make_progress", lambda wanted, total: Broken())
     assert len(run().history.complete) == 9
     assert caplog.text.count("progress failed, and the run goes on") == 1
 
