@@ -9,7 +9,7 @@ import pytest
 
 from hidim import Float, Space, minimize
 from hidim.run import progress as progress_module
-from hidim.run.progress import LogLines, RichBar, Silent, Standing, TqdmBar, duration, make_progress
+from hidim.run.progress import LogLines, RichBar, Silent, Standing, duration, make_progress
 
 SPACE = Space(x=Float(0, 1))
 
@@ -72,13 +72,16 @@ def test_silence():
     assert isinstance(make_progress(False, 10), Silent)
 
 
-def test_rich_comes_first_then_tqdm_then_logs(monkeypatch, without):
+@pytest.mark.parametrize("wanted", [None, True])
+@pytest.mark.parametrize(("hidden", "kind"), [((), RichBar), (("rich",), LogLines)])
+def test_at_a_terminal_there_is_a_bar_and_without_rich_there_are_logs(
+    monkeypatch, without, wanted, hidden, kind
+):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    for hidden, kind in (((), RichBar), (("rich",), TqdmBar), (("rich", "tqdm"), LogLines)):
-        without(*hidden)
-        bar = make_progress(None, 10)
-        bar.close()
-        assert type(bar) is kind
+    without(*hidden)
+    bar = make_progress(wanted, 10)
+    bar.close()
+    assert type(bar) is kind
 
 
 @pytest.mark.parametrize("stderr", [io.StringIO(), None])
@@ -100,20 +103,7 @@ def test_the_bar_of_rich_shows_best_failures_and_times(monkeypatch):
     assert "objective" in text
 
 
-def test_the_bar_of_tqdm_shows_best_failures_and_times(monkeypatch, without):
-    without("rich")
-    stderr = Terminal()
-    monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setenv("COLUMNS", "120")
-    result = run(progress=True)
-    text = stderr.getvalue()
-    assert "10/10" in text
-    assert f"best {result.best.value:.6g}" in text
-    assert "failed · own" in text
-
-
-def test_without_a_bar_tenths_are_logged_not_too_often(without, caplog, monkeypatch):
-    without("rich", "tqdm")
+def test_without_a_bar_tenths_are_logged_not_too_often(caplog, monkeypatch):
     caplog.set_level(logging.INFO)
     clock = iter(range(0, 10_000, 7))
     monkeypatch.setattr(progress_module.time, "monotonic", lambda: next(clock))

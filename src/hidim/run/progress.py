@@ -1,6 +1,6 @@
 """Progress: a bar where a person looks, quiet log lines elsewhere.
 
-rich is used if it is installed, else tqdm, else one log line whenever a tenth of the trials is done.
+The bar is rich's (`pip install 'hidim[cli]'`); without it there is a log line for every tenth of the trials.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 logger = logging.getLogger("hidim")
 
@@ -111,27 +110,9 @@ class RichBar(Progress):
         self._bar.stop()
 
 
-class TqdmBar(Progress):
-    def __init__(self, total: int) -> None:
-        from tqdm import tqdm
-
-        self._bar: Any = tqdm(total=total, unit="trial", dynamic_ncols=True, file=sys.stderr)
-
-    def show(self, standing: Standing) -> None:
-        self._bar.set_postfix_str(str(standing), refresh=False)
-        self._bar.update(standing.done - self._bar.n)
-
-    def close(self) -> None:
-        self._bar.close()
-
-
 def make_progress(wanted: bool | None, total: int) -> Progress:
     """A bar if `wanted`, or if None and a person sits at the terminal; else log lines; False is silence."""
     if wanted is False:
         return Silent()
-    if wanted or (sys.stderr is not None and sys.stderr.isatty()):
-        if importlib.util.find_spec("rich"):
-            return RichBar(total)
-        if importlib.util.find_spec("tqdm"):
-            return TqdmBar(total)
-    return LogLines()
+    looked_at = wanted or (sys.stderr is not None and sys.stderr.isatty())
+    return RichBar(total) if looked_at and importlib.util.find_spec("rich") else LogLines()
