@@ -4,7 +4,7 @@ import pytest
 
 from hidim.errors import SpaceError
 from hidim.space import Choice, Float, Int, Space, Vector
-from hidim.space.tree import always_active, walk
+from hidim.space.tree import always_active, always_named, walk
 
 X = Float(0, 1)
 SHARED = Float(0, 1, shared=True)
@@ -79,6 +79,12 @@ def test_what_all_options_share_is_always_active():
     assert {v.title for v in always_active(space.roots)} == {"a", "x"}
     assert Space(a=Choice(only=Space(x=X))).is_conditional is False
     assert space.is_conditional is True
+
+
+def test_a_name_under_every_option_is_always_there_even_if_it_stands_for_two_parameters():
+    space = Space(a=Choice(p=Space(x=X, y=X), q=Space(b=Choice(r=Space(x=X)))), c=Choice("s", t=Space(z=X)))
+    assert always_named(space.roots) == {"a", "c", "x"}
+    assert {v.title for v in always_active(space.roots)} == {"a", "c"}
 
 
 def test_walk_visits_places():

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hidim._types import Params
 from hidim.errors import MethodError
 from hidim.space import Space
-from hidim.space.tree import Vertex
+from hidim.space.tree import always_named
 
 Objective = Callable[..., Any]
 
@@ -161,19 +161,9 @@ def takes_keywords(objective: Objective, space: Space) -> bool:
 
 def _check_conditional(required: list[inspect.Parameter], space: Space) -> None:
     # Or else every trial without the parameter fails, and the optimizer learns to avoid what is sound.
-    absent = sorted({argument.name for argument in required} - _always_active(space.roots))
+    absent = sorted({argument.name for argument in required} - always_named(space.roots))
     if absent:
         raise MethodError(
             f"the objective must have a default for {', '.join(absent)}, as in {absent[0]}=None: some "
             "configurations of the space are without"
         )
-
-
-def _always_active(vertices: Iterable[Vertex]) -> set[str]:
-    """Names that every configuration has."""
-    vertices = tuple(vertices)
-    names = {vertex.name for vertex in vertices}
-    for vertex in vertices:
-        if vertex.branches:
-            names |= set.intersection(*(_always_active(branch) for branch in vertex.branches))
-    return names

@@ -7,13 +7,16 @@ acyclic graph in which the places of a shared parameter are the edges that lead 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from hidim.errors import SpaceError
 from hidim.space.parameters import Choice, Label, Parameter
 
 Path = tuple[tuple[str, Label], ...]
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -158,8 +161,17 @@ def descendants(roots: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
 
 def always_active(vertices: tuple[Vertex, ...]) -> frozenset[Vertex]:
     """The vertices that are active whenever these are: what every option of a choice has in common, too."""
-    found = set(vertices)
+    return _always(vertices, lambda vertex: vertex)
+
+
+def always_named(vertices: tuple[Vertex, ...]) -> frozenset[str]:
+    """The names that stand for a parameter whenever these are active, if for another in every option."""
+    return _always(vertices, lambda vertex: vertex.name)
+
+
+def _always(vertices: tuple[Vertex, ...], told: Callable[[Vertex], T]) -> frozenset[T]:
+    found = {told(vertex) for vertex in vertices}
     for vertex in vertices:
         if vertex.branches:
-            found |= frozenset.intersection(*map(always_active, vertex.branches))
+            found |= frozenset.intersection(*(_always(branch, told) for branch in vertex.branches))
     return frozenset(found)
