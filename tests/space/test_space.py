@@ -108,6 +108,13 @@ def test_conditional_columns_are_those_that_go_missing(space, seed):
     assert not np.isnan(U[:, ~space.columns.conditional]).any()
 
 
+def test_options_stand_where_they_are_encoded():
+    space = Space(x=Float(0, 1), c=Choice("a", "b", "c"), only=Choice("d"))
+    for position, label in enumerate(space["c"].labels):
+        assert space.columns.place(1, position) == space.encode({"x": 0, "c": label, "only": "d"})[1]
+    assert space.columns.place(2, 0) == 0.5
+
+
 def test_sampling_is_ancestral():
     space = Space(a=Choice("few", many=Space(n=Int(1, 100), b=Choice(*range(10)))))
     drawn = space.sample(np.random.default_rng(0), 4000)

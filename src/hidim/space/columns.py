@@ -57,6 +57,16 @@ class Columns:
             array.flags.writeable = False
         return cls(kind, levels, conditional, vertices)
 
+    def place(self, column: int, position: int) -> float:
+        """Where an option stands in the column of its choice.
+
+        Example:
+            >>> from hidim.space import Choice, Space
+            >>> Space(c=Choice("a", "b", "c", "d")).columns.place(0, 2)
+            0.625
+        """
+        return float((position + 0.5) / self.levels[column])
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """A readable name per column, as "lr", "w[3]", "model=svm/C"; made on first use."""
