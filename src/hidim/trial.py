@@ -10,6 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from hidim._limits import COORDINATES_TABULATED
 from hidim._optional import require
 from hidim._types import Params
 from hidim.embed import LazyVector
@@ -159,7 +160,7 @@ class History(Sequence[Trial]):
 
 def _flat(params: Params) -> Iterator[tuple[str, Any]]:
     for name, value in params.items():
-        if isinstance(value, np.ndarray) and len(value) <= 1000:
+        if isinstance(value, np.ndarray) and len(value) <= COORDINATES_TABULATED:
             yield from ((f"{name}[{place}]", entry) for place, entry in enumerate(value.tolist()))
         else:
             yield name, value

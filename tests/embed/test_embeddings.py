@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from hidim._limits import COORDINATES_HANDED_OUT
 from hidim.embed import EMBEDDINGS, CountSketch, Gaussian, LazyVector, Uniform
 from hidim.embed.counter import normals, words
-from hidim.embed.lazy import CHUNK, DENSE, handed_out
+from hidim.embed.lazy import CHUNK, handed_out
 from hidim.errors import MethodError
 
 everyone = pytest.mark.parametrize("embedding", EMBEDDINGS.values(), ids=EMBEDDINGS)
@@ -252,8 +253,8 @@ def test_a_lazy_vector_is_compared_with_an_array_by_its_coordinates():
 
 
 def test_only_what_is_too_long_stays_lazy_for_objectives():
-    y = np.ones(1)
-    short, long = (LazyVector(CountSketch(high, 1), y) for high in (DENSE, DENSE + 1))
+    y, most = np.ones(1), COORDINATES_HANDED_OUT
+    short, long = (LazyVector(CountSketch(high, 1), y) for high in (most, most + 1))
     assert isinstance(handed_out(short), np.ndarray)
     assert handed_out(long) is long
     assert handed_out("label") == "label"

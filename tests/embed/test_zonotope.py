@@ -8,8 +8,8 @@ from scipy.optimize import lsq_linear
 
 from differences import assert_gradient
 from hidim import Choice, Float, Int, Optimizer, Space, Vector
+from hidim._limits import COLUMNS_OF_ZONOTOPE
 from hidim.embed import Gaussian, Zonotope
-from hidim.embed.zonotope import LARGEST
 from hidim.errors import MethodError
 from hidim.methods import Rembo, Task
 from hidim.methods.embedded import Unprojected, high_dimensional
@@ -114,9 +114,9 @@ def test_any_shape_is_settled(high, low):
 
 def test_spaces_beyond_reach_are_refused_with_the_mend():
     with pytest.raises(MethodError, match="Gaussian"):
-        Zonotope(LARGEST + 1, 3)
+        Zonotope(COLUMNS_OF_ZONOTOPE + 1, 3)
     with pytest.raises(MethodError, match="map='clip'"):
-        Optimizer(Space(x=Vector(LARGEST + 1, 0, 1)), Rembo(low=2, map="zonotope"), seed=0).ask()
+        Optimizer(Space(x=Vector(COLUMNS_OF_ZONOTOPE + 1, 0, 1)), Rembo(low=2, map="zonotope"), seed=0).ask()
 
 
 # -- in rembo ----------------------------------------------------------------------------------------------

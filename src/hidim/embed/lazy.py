@@ -7,17 +7,12 @@ from typing import NoReturn, overload
 
 import numpy as np
 
+from hidim._limits import COORDINATES_HANDED_OUT
 from hidim._types import Array, Indices
 from hidim.embed.base import Embedding
 
 #: Coordinates that are computed at a time when all are wanted.
 CHUNK = 65_536
-
-#: Vectors of up to so many coordinates are kept as plain arrays.
-SHORT = 1_000
-
-#: Vectors of up to so many coordinates are handed to objectives as plain arrays.
-DENSE = 1_000_000
 
 
 class LazyVector:
@@ -138,5 +133,6 @@ class LazyVector:
 
 
 def handed_out(value: object) -> object:
-    """A vector as objectives get it: a plain array, unless it is longer than `DENSE`."""
-    return np.asarray(value) if isinstance(value, LazyVector) and len(value) <= DENSE else value
+    """A vector as objectives get it: a plain array, unless it has more than a million coordinates."""
+    short = isinstance(value, LazyVector) and len(value) <= COORDINATES_HANDED_OUT
+    return np.asarray(value) if short else value

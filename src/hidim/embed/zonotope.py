@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hidim._limits import COLUMNS_OF_ZONOTOPE
 from hidim._types import Array, Indices, Mask
 from hidim.embed.base import Embedding, Moved
 from hidim.embed.gaussian import Gaussian
@@ -40,9 +41,6 @@ FEW, STEPS = 3, 30
 
 #: The slope, as a part of that at the start, at which a search along a step ends, and its halvings.
 FLAT, HALVINGS = 0.5, 30
-
-#: The largest D: every image needs all of Q, and a batch of them is written down.
-LARGEST = 10_000
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,10 @@ class Zonotope(Embedding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.high > LARGEST:
+        if self.high > COLUMNS_OF_ZONOTOPE:
             raise MethodError(
-                f"the zonotope of {self.high} columns is out of reach, beyond {LARGEST}: use map='clip', "
-                "the Gaussian embedding"
+                f"the zonotope of {self.high} columns is out of reach, beyond {COLUMNS_OF_ZONOTOPE}: "
+                "use map='clip', the Gaussian embedding"
             )
 
     def rows(self, indices: Indices) -> Array:

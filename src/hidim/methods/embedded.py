@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from hidim._limits import COORDINATES_KEPT as SHORT
 from hidim._types import Array, Mask
 from hidim.embed import EMBEDDINGS, Embedding, LazyVector, Zonotope
-from hidim.embed.lazy import SHORT
 from hidim.gp.kernels import Kernel, Overlap, SquaredExponential, Stationary, Through
 from hidim.gp.maps import Chain, Clip, Linear, Map, Mapped, Scale, Select
 from hidim.gp.priors import Flat

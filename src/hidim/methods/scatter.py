@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from hidim._limits import COLUMNS_WRITTEN_DOWN as LARGEST_TABLE
 from hidim._types import Array
 from hidim.embed import LazyVector, Uniform
 from hidim.methods.base import Method, Observations, Suggestion, Task, observe
 from hidim.methods.novelty import Seen
 from hidim.optim.starts import latin_hypercube, sobol
-from hidim.space.columns import LARGEST_TABLE
 from hidim.trial import History
 
 

@@ -10,13 +10,12 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from hidim._limits import COLUMNS_WRITTEN_DOWN
 from hidim._types import Array, Mask
 from hidim.errors import SpaceError
 from hidim.space.encoding import Layout
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 from hidim.space.tree import Vertex
-
-LARGEST_TABLE = 10**7
 
 
 class Kind(IntEnum):
@@ -42,10 +41,10 @@ class Columns:
 
     @classmethod
     def of(cls, layout: Layout) -> Columns:
-        if layout.dim > LARGEST_TABLE:
+        if layout.dim > COLUMNS_WRITTEN_DOWN:
             raise SpaceError(
                 f"the space has {layout.dim} columns, and a table of them is made for at most "
-                f"{LARGEST_TABLE}; use a method that works through an embedding, as method='baxus'"
+                f"{COLUMNS_WRITTEN_DOWN}; use a method that works through an embedding, as method='baxus'"
             )
         vertices = layout.vertices
         certain = set(vertices) - set(layout.conditional)

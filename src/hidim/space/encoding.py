@@ -14,9 +14,9 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from hidim._limits import COORDINATES_KEPT
 from hidim._types import Array, Indices, Mask, Params
 from hidim.embed import LazyVector
-from hidim.embed.lazy import SHORT
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 from hidim.space.scales import LinearSteps, LogSteps, Scale
 from hidim.space.tree import Vertex, always_active, descendants, grow
@@ -105,7 +105,7 @@ class Layout:
 
     def _values(self, vertices: tuple[Vertex, ...], u: Array | LazyVector) -> Iterator[tuple[str, Any]]:
         for vertex in vertices:
-            if isinstance(u, LazyVector) and vertex.parameter.width > SHORT:
+            if isinstance(u, LazyVector) and vertex.parameter.width > COORDINATES_KEPT:
                 yield vertex.name, _part(u, vertex)
                 continue
             values = vertex.parameter.scale.from_unit(fill_and_clip(u[vertex.columns]))

@@ -9,11 +9,12 @@ from typing import Any, overload
 
 import numpy as np
 
+from hidim._limits import COLUMNS_WRITTEN_DOWN
 from hidim._types import Array, Params
 from hidim.embed import LazyVector
 from hidim.errors import ParameterError, SpaceError
 from hidim.space import counting, render, serial, values
-from hidim.space.columns import LARGEST_TABLE, Columns
+from hidim.space.columns import Columns
 from hidim.space.encoding import Layout, UnfitError
 from hidim.space.parameters import Choice, Float, Int, Parameter, ParameterMap, Vector
 from hidim.space.tree import Vertex, check_tree
@@ -93,10 +94,10 @@ class Space(ParameterMap):
 
     def check_dense(self) -> None:
         """Raise `SpaceError` if there are too many columns to write down a single point."""
-        if self.dim > LARGEST_TABLE:
+        if self.dim > COLUMNS_WRITTEN_DOWN:
             raise SpaceError(
-                f"the space has {self.dim} columns, and points are written down for at most {LARGEST_TABLE}; "
-                "use a method that works through an embedding, as method='baxus'"
+                f"the space has {self.dim} columns, and points are written down for at most "
+                f"{COLUMNS_WRITTEN_DOWN}; use a method that works through an embedding, as method='baxus'"
             )
 
     # -- the unit cube -------------------------------------------------------------------------------------
