@@ -73,7 +73,7 @@ def line(number: int, change: Callable[[bytes], bytes]) -> Callable[[bytes], byt
 
 
 def newer(header: bytes) -> bytes:
-    from hidim.run.journal import seal
+    from hidim.lines import seal
 
     event = json.loads(header)
     del event["crc"]

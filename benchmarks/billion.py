@@ -44,10 +44,9 @@ def measured(problem: str, method: str, seed: int, trials: int) -> tuple[float, 
 def identical(trials: int) -> tuple[int, int]:
     """How many of the vectors of a million coordinates are the same lazily and densely, of how many."""
     import hidim
-    from hidim.methods import Rembo
 
     optimizer = hidim.Optimizer(
-        hidim.Space(x=hidim.Vector(10**6, -1, 1)), method=Rembo(low=3, search="multistart"), seed=0
+        hidim.Space(x=hidim.Vector(10**6, -1, 1)), method="rembo(low=3, search=multistart)", seed=0
     )
     same = 0
     rng = np.random.default_rng(0)

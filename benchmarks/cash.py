@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 
 from hidim._optional import require
+from hidim._settings import split_names
 from hidim._types import Array, Params
 from hidim.bench.base import Crash, TreeProblem
-from hidim.bench.naming import split_names
 from hidim.bench.peers import Random
 from hidim.bench.problems import NAMED, Named
 from hidim.bench.runner import plan, sweep

@@ -31,9 +31,9 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hidim._settings import split_names
 from hidim._types import Array, Indices, Params
 from hidim.bench.base import TreeProblem
-from hidim.bench.naming import split_names
 from hidim.bench.problems import NAMED, Named
 from hidim.bench.runner import plan, sweep
 from hidim.errors import HidimError

@@ -28,10 +28,10 @@ from pathlib import Path
 
 import numpy as np
 
+from hidim._settings import split_names
 from hidim._types import Params
 from hidim.bench.base import Crash
 from hidim.bench.discrete import Labelled
-from hidim.bench.naming import split_names
 from hidim.bench.peers import Random
 from hidim.bench.problems import NAMED, Named
 from hidim.bench.runner import plan, sweep

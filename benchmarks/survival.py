@@ -161,7 +161,7 @@ class Run:
 
     def check(self, counts: Counter[str]) -> None:
         """Every acknowledged value is in the journal, as it was, and nothing is in there twice."""
-        from hidim.run.journal import unseal
+        from hidim.lines import unseal
 
         data = self.journal.read_bytes() if self.journal.exists() else b""
         lines = data.splitlines(keepends=True)

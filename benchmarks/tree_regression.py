@@ -17,38 +17,38 @@ import numpy as np
 
 import hidim
 from hidim._types import Array
+from hidim.belief.priors import Flat, Prior, Tree
 from hidim.bench.problems import problem
 from hidim.bench.tables import figure, render
+from hidim.frame import Ground
 from hidim.gp.fit import fit
 from hidim.gp.outcome import standardised
 from hidim.gp.posterior import Posterior
-from hidim.methods.addtree import TreeSurrogate
-from hidim.methods.surrogate import Surrogate
 
 SIZES = (10, 15, 20, 24, 30, 36, 44, 60)
 TESTS = 50
 
 #: The models that are compared. The plain ones are the paper's: squared exponential, one independent
 #: length-scale for every number.
-MODELS: dict[str, Surrogate] = {
-    "Add-Tree (plain)": TreeSurrogate(lengthscales="ard", warped=False),
-    "independent (plain)": TreeSurrogate(lengthscales="ard", warped=False, structure="leaves"),
-    "Add-Tree": TreeSurrogate(lengthscales="hierarchical"),
-    "independent": TreeSurrogate(lengthscales="hierarchical", structure="leaves"),
-    "Add-Tree (Matérn)": TreeSurrogate(lengthscales="hierarchical", form="matern"),
-    "flat": Surrogate(lengthscales="hierarchical"),
+MODELS: dict[str, Prior] = {
+    "Add-Tree (plain)": Tree(lengthscales="ard", warped=False),
+    "independent (plain)": Tree(by="paths", lengthscales="ard", warped=False),
+    "Add-Tree": Tree(),
+    "independent": Tree(by="paths"),
+    "Add-Tree (Matérn)": Tree(form="matern"),
+    "flat": Flat(),
 }
 
 
-def squared_error(surrogate: Surrogate, name: str, size: int, seed: int) -> float:
+def squared_error(prior: Prior, name: str, size: int, seed: int) -> float:
     """Of one model on one data set."""
     task, rng = problem(name), np.random.default_rng([seed, 7])
     space = task.space()
     samples = space.sample(rng, max(SIZES) + TESTS)
     values = np.array([task.value(params) for params in samples])
-    x = surrogate.blanked(space, space.encode_all(samples))
+    x = prior.inputs(Ground(space), space.encode_all(samples))
     y, level, spread = standardised_with(values[:size])
-    model = surrogate.model(space)
+    model = prior.model(Ground(space))
     found = fit(model, x[:size], y, [model.start, 0.5 * model.start], max_evaluations=100)
     predicted = Posterior(model, found.theta, x[:size], y).predict(x[-TESTS:]).mean
     return float(np.mean((level + spread * predicted - values[-TESTS:]) ** 2))
@@ -66,9 +66,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="a Markdown file; by default the table is printed")
     given = parser.parse_args()
     rows = []
-    for label, surrogate in MODELS.items():
+    for label, prior in MODELS.items():
         errors = [
-            np.median([squared_error(surrogate, given.problem, size, seed) for seed in range(given.seeds)])
+            np.median([squared_error(prior, given.problem, size, seed) for seed in range(given.seeds)])
             for size in SIZES
         ]
         rows.append([label, *(figure(float(error), 2) for error in errors)])

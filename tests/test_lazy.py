@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import tracemalloc
 
@@ -12,20 +11,18 @@ import pytest
 from hidim import Choice, Float, Int, Optimizer, Result, Space, TrialState, Vector, minimize
 from hidim.embed import CountSketch, Gaussian, LazyVector, Uniform
 from hidim.errors import HistoryError, ParameterError, SpaceError, TrialError
-from hidim.methods import Baxus, GaussianProcess, Rembo
-from hidim.methods.surrogate import Surrogate
-from hidim.run.journal import seal, unseal
+from hidim.lines import seal, unseal
+from hidim.methods import configured
 from hidim.trial import same_params
+from saved import reloaded, tampered
 
 BILLION = Space(x=Vector(10**9, -1, 1))
 PLACES = [7, 123_456_789]
 
-ISOTROPIC = GaussianProcess(initial=3, surrogate=Surrogate(lengthscales="isotropic"))
-
 #: Every method that goes to a billion columns, soon past its random beginning.
 METHODS = {
-    "rembo": Rembo(low=2, runs=1, initial=3, evaluations=20),
-    "baxus": Baxus(low=2, patience=0.0, least=3, inner=ISOTROPIC),
+    "rembo": configured("rembo", low=2, runs=1, initial=3, evaluations=20),
+    "baxus": configured("baxus", low=2, patience=0.0, least=3, initial=3, lengthscales="isotropic"),
     "auto": "auto",
     "random": "random",
 }
@@ -247,7 +244,7 @@ def test_a_vector_from_elsewhere_can_be_told_of_as_an_array():
     trial = optimizer.add({"x": np.full(5000, 0.25)}, -1e9)
     assert isinstance(trial.params["x"], np.ndarray)
     assert optimizer.best.number == trial.number
-    assert Optimizer.from_dict(optimizer.to_dict()).ask() == optimizer.ask()
+    assert reloaded(optimizer).ask() == optimizer.ask()
 
 
 # -- files -------------------------------------------------------------------------------------------------
@@ -276,16 +273,16 @@ def test_a_saved_history_is_small_and_goes_on_with_the_same_suggestion(method, t
 
 def damaged(tmp_path, **changes):
     """A saved history in which the vector of trial 2 was changed."""
-    path = tmp_path / "run.json"
-    data = told("rembo", 4).to_dict()
-    vector = data["trials"][2]["params"]["x"]
-    for name, value in changes.items():
-        if value is None:
-            del vector[name]
-        else:
-            vector[name] = value
-    path.write_text(json.dumps(data))
-    return path
+
+    def change(events) -> None:
+        vector = events[3]["params"]["x"]
+        for name, value in changes.items():
+            if value is None:
+                del vector[name]
+            else:
+                vector[name] = value
+
+    return tampered(told("rembo", 4), tmp_path / "run.json", change)
 
 
 @pytest.mark.parametrize(

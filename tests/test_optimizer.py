@@ -7,7 +7,7 @@ import pytest
 
 from hidim import Choice, Float, Optimizer, Space, TrialState, Vector
 from hidim.errors import TrialError
-from hidim.methods import Random
+from hidim.methods import RandomSearch
 
 SPACE = Space(x=Float(0, 1), model=Choice("none", svm=Space(C=Float(0, 1))))
 
@@ -98,8 +98,8 @@ def test_changing_the_params_of_a_trial_does_not_change_the_history():
 
 
 def test_a_method_may_be_a_configured_object():
-    optimizer = Optimizer(SPACE, Random())
-    assert optimizer.method == Random()
+    optimizer = Optimizer(SPACE, RandomSearch())
+    assert optimizer.method == RandomSearch()
     assert repr(optimizer) == "Optimizer(method='random', seed=0, History(empty))"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from hidim import Optimizer, Space, Vector
 from hidim.trial import same_params
 from registered import DISTINCT
+from saved import reloaded
 from space.corpus import CORPUS
 
 # 130 known trials in 40 dimensions: large enough for BLAS to use a second thread, if it were let.
@@ -62,10 +62,6 @@ SPACES = {"vector": Space(w=Vector(5, -1, 1)), "conditional": CORPUS["classifier
 
 def loss(optimizer: Optimizer, params) -> float:
     return float(np.nansum(np.abs(optimizer.space.encode(params) - 0.35)))
-
-
-def reloaded(optimizer: Optimizer) -> Optimizer:
-    return Optimizer.from_dict(json.loads(json.dumps(optimizer.to_dict(), allow_nan=False)))
 
 
 def assert_same(left, right) -> None:

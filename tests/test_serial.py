@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidim import Float, Optimizer, Space, Trial, TrialState, Vector, serial
-from hidim.methods import METHODS, GaussianProcess
-from hidim.methods.surrogate import Surrogate
+from hidim import Float, Optimizer, Result, Space, Trial, TrialState, Vector, minimize, serial
+from hidim.errors import HistoryError
+from hidim.lines import read, renumbered, whole
+from hidim.methods import METHODS, configured
+from hidim.run.journal import Journal
 from hidim.trial import same_params
 from strategies import configurations, quick, spaces
 
@@ -31,7 +34,8 @@ def test_trials_come_back_bit_for_bit(data):
             trial = trial.completed(data.draw(st.floats(allow_nan=False, allow_infinity=False)), 3)
         case TrialState.FAILED:
             trial = trial.failed(data.draw(st.text()), 4)
-    back = serial.read_trial(json.loads(json.dumps(serial.write_trial(trial), allow_nan=False)), space)
+    trial = replace(trial, number=0, rank=None if trial.rank is None else 0)
+    (back,), _ = renumbered(read("run.jsonl", whole(space, {}, [trial]), space).trials)
     assert same_params(back.params, trial.params)
     assert {k: type(v) for k, v in back.params.items()} == {k: type(v) for k, v in trial.params.items()}
     assert (back.number, back.value, back.state, back.meta, back.reason, back.rank) == (
@@ -47,8 +51,8 @@ def test_trials_come_back_bit_for_bit(data):
 @pytest.mark.parametrize(
     "method",
     [
-        *(make() for make in METHODS.values()),
-        GaussianProcess(initial=3, surrogate=Surrogate(lengthscales="ard", outcome="identity", growth=0.3)),
+        *METHODS.values(),
+        configured("gp", initial=3, lengthscales="ard", outcome="identity", growth=0.3),
     ],
     ids=repr,
 )
@@ -89,7 +93,8 @@ def test_an_optimizer_comes_back_whole(tmp_path):
     optimizer = filled()
     optimizer.save(tmp_path / "run.json")
     loaded = Optimizer.load(str(tmp_path / "run.json"))
-    assert loaded.to_dict() == optimizer.to_dict()
+    assert list(loaded.history) == list(optimizer.history)
+    assert loaded.settings() == optimizer.settings()
     assert loaded.space == optimizer.space
     assert loaded.method == optimizer.method
     assert repr(loaded) == repr(optimizer)
@@ -101,10 +106,37 @@ def test_the_file_is_strict_json_and_replaced_in_one_step(tmp_path):
     path = tmp_path / "run.json"
     path.write_text("old")
     filled().save(path)
-    data = json.loads(path.read_text(), parse_constant=lambda c: pytest.fail(f"{c} is not JSON"))
-    assert data["format"] == serial.FORMAT
-    assert len(data["trials"]) == 12
+    strict = {"parse_constant": lambda c: pytest.fail(f"{c} is not JSON")}
+    run, *events = (json.loads(line, **strict) for line in path.read_text().splitlines())
+    assert run["format"] == serial.FORMAT
+    assert [event["event"] for event in events].count("ask") == 12
     assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_saved_optimizer_is_a_journal_and_a_journal_can_be_loaded(tmp_path):
+    def value(params) -> float:
+        return float(np.sum(params["w"]))
+
+    optimizer, path = filled(), tmp_path / "run.jsonl"
+    optimizer.save(path)
+    found = minimize(value, optimizer.space, 15, seed=5, maximize=True, journal=path).history
+    assert [t for t in found[:12] if t.number != 7] == [t for t in optimizer.history if t.number != 7]
+    assert found[7].value == value(optimizer.history[7].params)  # pending when it was saved
+    loaded = Optimizer.load(path)
+    assert list(loaded.history) == list(found)
+    assert Result.from_journal(path).best == loaded.best
+
+
+def test_the_journal_of_a_run_that_goes_on_is_not_overwritten(tmp_path):
+    optimizer, path = filled(), tmp_path / "run.jsonl"
+    with Journal(path, optimizer.space, optimizer.settings()) as journal:
+        journal.ask(optimizer.history[0])
+        before = path.read_bytes()
+        with pytest.raises(HistoryError, match="a run that goes on: give another path"):
+            optimizer.save(path)
+        assert path.read_bytes() == before
+    optimizer.save(path)
+    assert len(Optimizer.load(path).history) == 12
 
 
 def test_a_loaded_optimizer_goes_on_where_it_stopped(tmp_path):

@@ -51,10 +51,10 @@ def test_a_limited_function_keeps_its_name_arguments_and_result():
 def test_methods_compute_with_one_thread_and_objectives_with_all():
     seen = []
 
-    class Spy(hidim.methods.Random):
-        def suggest(self, task, history, rng):
+    class Spy(hidim.methods.RandomSearch):
+        def suggest(self, task, history, number):
             seen.append(set(blas_threads()))
-            return super().suggest(task, history, rng)
+            return super().suggest(task, history, number)
 
     outside = []
     hidim.minimize(

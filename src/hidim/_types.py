@@ -13,3 +13,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.intp]
 Pullback: TypeAlias = Callable[[Array], Array]
 Params: TypeAlias = dict[str, Any]
+
+#: Where chance comes from.
+Rng: TypeAlias = np.random.Generator

@@ -8,18 +8,21 @@ import logging
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from io import FileIO
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
-from hidim import serial
+from hidim import formats, lines, serial
+from hidim._lock import lock
 from hidim._threads import single_threaded
 from hidim._types import Array
+from hidim.belief.noise import is_noisy
 from hidim.errors import HidimError, HistoryError, MethodError, SpaceError, TrialError
-from hidim.methods import Method, Task, make_method
-from hidim.methods.noise import is_noisy
+from hidim.methods import Method, Suggestion, Task, make_method
 from hidim.space import Space
 from hidim.trial import History, Trial, TrialState, same_params
 
@@ -119,10 +122,8 @@ class Optimizer:
                 "no trial is complete yet: tell at least one finite value before asking for the best"
             )
         means = self._means(history) if self.noisy else None
-        if means is not None:
-            return complete[int(np.argmin(means))].dense()
-        sign = -1.0 if self._task.maximize else 1.0
-        return min(complete, key=lambda t: sign * float(t.value or 0.0)).dense()
+        order = history.losses(maximize=self.maximize) if means is None else means
+        return complete[int(np.argmin(order))].dense()
 
     @single_threaded
     def _means(self, history: History) -> Array | None:
@@ -147,7 +148,12 @@ class Optimizer:
 
     @single_threaded
     def _ask(self) -> Trial:
-        suggestion = self.method.suggest(self._task, self.history, self._task.rng(len(self._trials)))
+        suggestion = self.method.suggest(self._task, self.history, len(self._trials))
+        if not isinstance(suggestion, Suggestion):
+            raise MethodError(
+                f"{type(self.method).__name__}.suggest must return a hidim.methods.Suggestion(params, meta), "
+                f"not {suggestion!r}"
+            )
         if suggestion.meta.get("instead") == "repetition" and not self._exhausted:
             self._exhausted = True
             logger.warning(
@@ -173,12 +179,7 @@ class Optimizer:
     # -- tell ----------------------------------------------------------------------------------------------
 
     def tell(
-        self,
-        trial: Trial | int,
-        value: float,
-        *,
-        variance: float | None = None,
-        seconds: float | None = None,
+        self, trial: Trial | int, value: float, *, variance: float | None = None, seconds: float | None = None
     ) -> None:
         """Give the value of a trial, in any order; NaN and infinities make it a failed trial.
 
@@ -259,66 +260,61 @@ class Optimizer:
             "noisy": self._task.noisy,
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that the next suggestion depends on, as plain JSON data."""
-        serial.check_method(self.method)
-        return {
-            "format": serial.FORMAT,
-            "space": self.space.to_dict(),
-            **self.settings(),
-            "trials": [serial.write_trial(t) for t in self._trials],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Optimizer:
-        """The optimizer that `to_dict` described; its next suggestion is the same."""
-        serial.check_format(data)
-        try:
-            optimizer = cls(
-                Space.from_dict(data["space"]),
-                method=serial.read_method(data["method"]),
-                seed=data["seed"],
-                budget=data["budget"],
-                maximize=data["maximize"],
-                noisy=data.get("noisy"),
-            )
-            optimizer.restore([serial.read_trial(t, optimizer.space) for t in data["trials"]])
-        except HistoryError:
-            raise
-        except KeyError as error:
-            raise HistoryError(f"the saved history is damaged: it has no {error}") from error
-        except (HidimError, TypeError, AttributeError) as error:
-            raise HistoryError(f"the saved history is damaged: {error}") from error
-        return optimizer
-
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the history as JSON; a crash in the middle leaves the old file whole."""
-        target = Path(path)
+        """Write everything that the next suggestion depends on. A crash on the way leaves the old file whole.
+
+        The file is a journal: `minimize(…, journal=path)` goes on from it, too.
+        """
+        serial.check_method(self.method)
+        data, target = lines.whole(self.space, self.settings(), self._trials), Path(path)
         draft = target.with_name(target.name + ".part")
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(self.to_dict(), file, allow_nan=False)
-            file.flush()
-            os.fsync(file.fileno())  # before the old file goes, the new one must be on the disk
-        draft.replace(target)
+        with nullcontext() if not target.exists() else FileIO(target, "a") as old:
+            if old is not None and not lock(old):
+                raise HistoryError(f"{target} is the journal of a run that goes on: give another path")
+            with draft.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())  # before the old file goes, the new one must be on the disk
+            draft.replace(target)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Optimizer:
-        """Read what `save` wrote."""
+        """The optimizer that `save`, or the journal of a run, described; its next suggestion is the same."""
+        name, data = os.fspath(path), Path(path).read_bytes()
         try:
-            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-        except HistoryError as error:
-            raise HistoryError(f"{os.fspath(path)}: {error}") from error
-        except ValueError as error:
-            raise HistoryError(f"{os.fspath(path)} is not a saved history: {error}") from error
+            space, method, settings, trials = _read(name, data)
+            optimizer = cls(space, method, **settings)
+            optimizer.restore(trials)
+        except HidimError as error:
+            text = str(error) if str(error).startswith(name) else f"{name}: {error}"
+            raise HistoryError(text) from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise HistoryError(f"{name}: the saved history is damaged: {error!r}") from error
+        return optimizer
 
     def __repr__(self) -> str:
         return f"Optimizer(method={self.method.name!r}, seed={self._task.seed}, {self.history})"
 
 
+def _read(name: str, data: bytes) -> tuple[Space, Method, dict[str, Any], list[Trial]]:
+    """Space, method, further arguments and trials of the optimizer that a file describes."""
+    if formats.is_table_of_1(data):
+        known = formats.history_of_1(json.loads(data))
+        return known.space, known.method, known.settings, known.trials
+    run = lines.described(name, data)
+    lines.check(name, run, {})
+    space = Space.from_dict(run["space"])
+    contents = lines.read(name, data, space)
+    for damage in contents.damage:
+        logger.warning("%s: %s", name, damage)
+    settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
+    return space, lines.method_of(run), settings, lines.renumbered(contents.trials)[0]
+
+
 def _copied(trial: Trial) -> Trial:
     """A copy: an objective may take its params apart, and the history must not notice."""
     known = trial.dense()
-    return replace(known, params=copy.deepcopy(known.params), meta=dict(trial.meta))
+    return replace(known, params=copy.deepcopy(known.params), meta=copy.deepcopy(trial.meta))
 
 
 def is_whole(value: Any) -> bool:

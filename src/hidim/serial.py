@@ -1,4 +1,4 @@
-"""Trials and methods as plain JSON data, and back without a bit of difference."""
+"""Configurations and methods as plain JSON data, and back without a bit of difference."""
 
 from __future__ import annotations
 
@@ -11,20 +11,13 @@ import numpy as np
 
 from hidim._types import Params
 from hidim.embed import EMBEDDINGS, LazyVector
-from hidim.errors import HistoryError, MethodError, ParameterError
-from hidim.methods import METHODS, Method, make_method
+from hidim.errors import HistoryError, MethodError
+from hidim.methods import METHODS, Method, registered_classes
 from hidim.space import Space
 from hidim.trial import Trial, TrialState
 
-FORMAT = 1
-
-
-def check_format(data: Any) -> None:
-    found = data.get("format") if isinstance(data, Mapping) else None
-    if found is None:
-        raise HistoryError("this is not a saved history: it has no 'format'")
-    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= FORMAT:
-        raise HistoryError(f"the history has format {found}, this hidim reads up to {FORMAT}: upgrade hidim")
+#: Of saved histories and of journals. What format 1 wrote is translated, see `hidim.formats`.
+FORMAT = 2
 
 
 def write_params(params: Params) -> dict[str, Any]:
@@ -66,42 +59,6 @@ def _read(value: Any) -> Any:
         raise HistoryError(f"a vector of the embedding {kind!r} is damaged: {error}") from error
 
 
-def write_trial(trial: Trial) -> dict[str, Any]:
-    return {
-        "params": write_params(trial.params),
-        "number": trial.number,
-        "value": trial.value,
-        "state": str(trial.state),
-        "meta": trial.meta,
-        "reason": trial.reason,
-        "rank": trial.rank,
-        "variance": trial.variance,
-        "seconds": trial.seconds,
-    }
-
-
-def read_trial(data: Mapping[str, Any], space: Space) -> Trial:
-    try:
-        state = TrialState(data["state"])
-    except ValueError as error:
-        raise HistoryError(f"trial {data.get('number')} has an unknown state {data['state']!r}") from error
-    try:
-        params = read_params(data["params"], space)
-    except ParameterError as error:
-        raise HistoryError(f"the saved history is damaged: trial {data.get('number')}: {error}") from error
-    return Trial(
-        params=params,
-        number=data["number"],
-        value=data["value"],
-        state=state,
-        meta=data["meta"],
-        reason=data["reason"],
-        rank=data["rank"],
-        variance=data.get("variance"),
-        seconds=data.get("seconds"),
-    )
-
-
 def check_trials(trials: list[Trial]) -> None:
     """Refuse trials that no optimizer can have written."""
     for position, trial in enumerate(trials):
@@ -127,58 +84,66 @@ def check_trials(trials: list[Trial]) -> None:
 
 
 def write_method(method: Method) -> dict[str, Any]:
-    """The method's name and its settings, of which those that are dataclasses become dicts.
-
-    A method that is not in `METHODS` is only named.
-    """
-    if not _is_known(method):
-        return {"name": type(method).__name__, "settings": {}}
-    settings = dataclasses.asdict(method)  # type: ignore[call-overload]  # a dataclass, or not known
-    return {"name": method.name, "settings": settings}
-
-
-def _is_known(method: Method) -> bool:
-    return method.name in METHODS and _is_like(method, METHODS[method.name]())
-
-
-def _is_like(given: Any, default: Any) -> bool:
-    """Whether one dataclass is of the other's type, and so are all settings that are dataclasses."""
-    if type(given) is not type(default) or not dataclasses.is_dataclass(given):
-        return False
-    pairs = [(getattr(given, f.name), getattr(default, f.name)) for f in dataclasses.fields(default)]
-    return all(_is_like(one, other) for one, other in pairs if dataclasses.is_dataclass(other))
+    """The method with all its parts and settings; one that is not registered is only named."""
+    try:
+        return _written_part(method)
+    except MethodError:
+        return {"name": type(method).__name__ if method.name in METHODS else method.name}
 
 
 def check_method(method: Method) -> None:
     """Refuse a method that could not be made again from what is written."""
-    if not _is_known(method):
-        raise MethodError(
-            f"{type(method).__name__} is not in hidim.METHODS, or a setting is of a type unknown there, "
-            "so a saved history could not be loaded again; keep its trials yourself, and enter them by "
-            "add(params, value)"
-        )
+    _written_part(method)
 
 
 def read_method(data: Mapping[str, Any]) -> Method:
-    default = make_method(data["name"])
-    method: Method = _configured(default, data["settings"])
+    if "part" not in data:
+        raise HistoryError(
+            f"the history was made with a method {data.get('name')!r} that was not registered, and does not "
+            "say how to make it again: minimize(…, method=…, journal=…) goes on from it"
+        )
+    method = _read_part(data)
+    if not isinstance(method, Method):
+        raise HistoryError(f"the saved history is damaged: {data['part']!r} is no method")
     return method
 
 
-def _configured(default: Any, settings: Mapping[str, Any]) -> Any:
-    unknown = set(settings) - {f.name for f in dataclasses.fields(default)}
-    if unknown:
-        raise HistoryError(
-            f"the history was made with settings {sorted(unknown)} that this hidim does not know; "
-            f"it knows the methods {', '.join(METHODS)}"
+def _written_part(part: Any) -> dict[str, Any]:
+    """A method or part: the name of its class and its settings, parts among them likewise."""
+    name = type(part).__name__
+    if registered_classes().get(name) is not type(part):
+        raise MethodError(
+            f"{name} is not registered, so a saved history could not be loaded again: enter it by "
+            f"hidim.methods.register('a-name', {name}(…)), or keep the trials yourself and add(params, value)"
         )
-    values = {}
-    for name, value in settings.items():
-        inner = getattr(default, name)
-        nested = dataclasses.is_dataclass(inner) and isinstance(value, Mapping)
-        if dataclasses.is_dataclass(inner) and not nested:
-            raise HistoryError(
-                f"the saved history is damaged: the setting {name!r} is {value!r}, not a table of settings"
-            )
-        values[name] = _configured(inner, value) if nested else value
-    return dataclasses.replace(default, **values)
+    written: dict[str, Any] = {"part": name}
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        written[field.name] = _written_part(value) if dataclasses.is_dataclass(value) else value
+    return written
+
+
+def _read_part(data: Any) -> Any:
+    if not isinstance(data, Mapping) or "part" not in data:
+        raise HistoryError(f"the saved history is damaged: {data!r} is no part of a method")
+    name, kind = data["part"], registered_classes().get(data["part"])
+    if kind is None:
+        raise HistoryError(
+            f"the history was made with {name!r}, which is not registered here: import the module that "
+            "enters it by hidim.methods.register, or upgrade hidim"
+        )
+    fields = {field.name for field in dataclasses.fields(kind)}
+    if unknown := data.keys() - fields - {"part"}:
+        raise HistoryError(
+            f"the history was made with settings {sorted(unknown)} of {name} that this hidim does not know; "
+            f"it knows {', '.join(sorted(fields))}"
+        )
+    given = {key: value for key, value in data.items() if key != "part"}
+    return kind(**{key: _read_setting(value) for key, value in given.items()})
+
+
+def _read_setting(value: Any) -> Any:
+    """A part, or a plain value, in which lists were tuples: settings are hashable."""
+    if isinstance(value, list):
+        return tuple(map(_read_setting, value))
+    return _read_part(value) if isinstance(value, Mapping) else value

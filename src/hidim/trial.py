@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -12,7 +13,7 @@ import numpy as np
 
 from hidim._limits import COORDINATES_TABULATED
 from hidim._optional import require
-from hidim._types import Params
+from hidim._types import Array, Params
 from hidim.embed import LazyVector
 from hidim.embed.lazy import handed_out
 
@@ -60,6 +61,12 @@ class Trial:
 
     def __hash__(self) -> int:
         return hash(self.number)
+
+    def loss(self, *, maximize: bool) -> float:
+        """What is to be minimised: the value, with the other sign if it is maximised; inf without one."""
+        if self.value is None:
+            return math.inf
+        return -self.value if maximize else self.value
 
     def dense(self) -> Trial:
         """The trial as objectives get it: vectors of up to a million coordinates are plain arrays.
@@ -129,10 +136,19 @@ class History(Sequence[Trial]):
         done = [t for t in self._trials if t.rank is not None]
         return sorted(done, key=lambda t: t.rank or 0)
 
-    @property
+    @cached_property
     def complete(self) -> list[Trial]:
         """Trials with a value, in the order of finishing."""
         return [t for t in self.finished if t.state is TrialState.COMPLETE]
+
+    @cached_property
+    def failed(self) -> list[Trial]:
+        """Trials without a value, in the order of finishing."""
+        return [t for t in self.finished if t.state is TrialState.FAILED]
+
+    def losses(self, *, maximize: bool) -> Array:
+        """Of the complete trials (n,), in the order of finishing."""
+        return np.array([trial.loss(maximize=maximize) for trial in self.complete], dtype=np.float64)
 
     @property
     def running(self) -> list[Trial]:

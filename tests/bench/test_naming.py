@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from hidim.bench.naming import named_method, split_names
+from hidim._settings import split_names
+from hidim.bench.naming import named_method
 from hidim.bench.peers import check_method, make_peer
 from hidim.bench.problems import problem
 from hidim.bench.runner import Job, execute
 from hidim.errors import MethodError
-from hidim.methods.gp import GaussianProcess
-from hidim.methods.rembo import Rembo
+from hidim.methods import METHODS, configured
 
 
 def test_settings_are_literals_or_words() -> None:
-    name = "hidim:rembo(low=3, runs=4,kernel=categorical,acquisition=log-ei)"
-    assert named_method(name) == Rembo(low=3, runs=4, kernel="categorical", acquisition="log-ei")
-    assert named_method("hidim:rembo(low=None,kernel='high')") == Rembo(low=None, kernel="high")
-    assert named_method("hidim:rembo()") == named_method("hidim:rembo") == Rembo()
-    assert named_method("hidim:gp") == GaussianProcess()
+    name = "hidim:rembo(low=3, runs=4,kernel=categorical,utility=ei)"
+    assert named_method(name) == configured("rembo", low=3, runs=4, kernel="categorical", utility="ei")
+    assert named_method("hidim:rembo(low=None,kernel='high')") == configured("rembo", low=None, kernel="high")
+    assert named_method("hidim:rembo()") == named_method("hidim:rembo") == METHODS["rembo"]
+    assert named_method("hidim:gp") == METHODS["gp"]
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("hidim:bogus(low=3)", "hidim:rembo"),
-        ("hidim:rembo(law=3)", "'law'.*low, runs"),
+        ("hidim:bogus(low=3)", "hidim:bogus.*unknown method"),
+        ("hidim:rembo(law=3)", "'law': did you mean"),
+        ("hidim:rembo(colour=3)", "'colour': it has .*low.*runs"),
         ("hidim:rembo(low)", "name=value"),
         ("hidim:rembo(low=)", "name=value"),
         ("hidim:rembo(low=0)", "at least 1"),

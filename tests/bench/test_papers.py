@@ -19,7 +19,8 @@ from hidim.bench.runner import Job, execute, read_records
 from hidim.cli import main
 from hidim.embed import Gaussian, LazyVector
 from hidim.errors import HidimError
-from hidim.methods import Rembo, Task
+from hidim.frame import Subspaces
+from hidim.task import Task
 
 from .conftest import MakeRecord
 
@@ -168,7 +169,7 @@ def test_larger_boxes_and_more_dimensions_hold_a_minimiser_more_often() -> None:
 
 def test_the_boxes_of_a_run_are_those_of_its_embeddings() -> None:
     active, task = active_coordinates("branin-25"), Task(problem("branin-25").space(), seed=4)
-    held = [brute_force(Rembo(low=2, runs=5).embedding(task, run), active) for run in range(5)]
+    held = [brute_force(Subspaces(low=2, runs=5).embedding(task, run), active) for run in range(5)]
     assert boxes_with_minimiser("branin-25", 2, 5, 4) == sum(held)
 
 

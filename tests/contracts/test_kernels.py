@@ -11,12 +11,21 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as stnp
 
 from differences import assert_gradient
-from hidim.gp.kernels import KERNELS, Constant, Kernel, Matern
-from hidim.gp.parameter import bounds, starts
+from hidim.errors import MethodError
+from hidim.gp.hyperparameter import bounds, starts
+from hidim.gp.kernels import KERNELS, Constant, Groups, Kernel, Matern, Term, features
 
 COLUMNS = 3  # every example of the registry is over three columns
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
+
+#: Those with random features: what the flat prior is made of.
+FEATURED = {
+    name: kernel
+    for name, kernel in KERNELS.items()
+    if name not in ("overlap", "embedded", "embedded-warped", "sum") and not name.startswith("groups")
+}
+every_featured = pytest.mark.parametrize("kernel", FEATURED.values(), ids=FEATURED.keys())
 
 
 def theta_near_start(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
@@ -62,12 +71,12 @@ def test_gradient_of_the_diagonal(kernel, rng):
     assert_gradient(closed, lambda v: float(g @ kernel.diagonal(theta, v).value), u)
 
 
-@every_kernel
+@every_featured
 def test_gradient_of_the_features(kernel, rng):
     u, theta = rng.random((4, COLUMNS)), theta_near_start(kernel, rng)
-    features = kernel.features(theta, rng, 32, COLUMNS)
-    g = rng.standard_normal(features(u).value.shape)
-    assert_gradient(features(u).to_inputs(g), lambda v: float(np.vdot(g, features(v).value)), u)
+    phi = features(kernel, theta, rng, 32, COLUMNS)
+    g = rng.standard_normal(phi(u).value.shape)
+    assert_gradient(phi(u).to_inputs(g), lambda v: float(np.vdot(g, phi(v).value)), u)
 
 
 @every_kernel
@@ -115,23 +124,43 @@ def test_symmetric_and_positive_semidefinite_for_all_parameters_within_bounds(ke
     assert np.linalg.eigvalsh(0.5 * (value + value.T)).min() >= -slack
 
 
-@every_kernel
+@every_featured
 def test_products_of_features_estimate_the_kernel_without_bias(kernel, rng):
     x, theta = rng.random((4, COLUMNS)), theta_near_start(kernel, rng)
     count = 40_000
-    phi = kernel.features(theta, rng, count, COLUMNS)(x).value
+    phi = features(kernel, theta, rng, count, COLUMNS)(x).value
     products = phi[:, None, :] * phi[None, :, :]
-    # For a sum the two halves have different means, which makes this standard error a little too large.
     error = products.std(axis=2) / math.sqrt(phi.shape[1])
     exact = kernel.gram(theta, x).value
     assert np.all(np.abs(products.mean(axis=2) - exact) <= 4.5 * error + 1e-12)
 
 
-@every_kernel
+@every_featured
 def test_the_same_generator_state_gives_the_same_features(kernel):
     theta, x = starts(kernel.parameters), np.linspace(0, 1, 6).reshape(2, COLUMNS)
-    first, second = (kernel.features(theta, np.random.default_rng(3), 8, COLUMNS)(x).value for _ in range(2))
+    first, second = (features(kernel, theta, np.random.default_rng(3), 8, COLUMNS)(x).value for _ in range(2))
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", KERNELS.keys() - FEATURED.keys())
+def test_a_kernel_without_features_says_so(name, rng):
+    kernel = KERNELS[name]
+    with pytest.raises(MethodError, match=r"has no random features.*use another utility"):
+        features(kernel, starts(kernel.parameters), rng, 8, COLUMNS)
+
+
+@every_kernel
+def test_a_fit_can_leave_its_start(kernel, rng):
+    """At the start itself the gradient is right, and no parameter sits on a saddle."""
+    x, theta = rng.random((9, COLUMNS)), starts(kernel.parameters)
+    g = rng.standard_normal((9, 9))
+    g += g.T
+    closed = kernel.gram(theta, x).to_parameters(g)
+    assert_gradient(closed, lambda t: float(np.vdot(g, kernel.gram(t, x).value)), theta)
+    begin = 0
+    for parameter in kernel.parameters:
+        assert np.any(np.abs(closed[begin : begin + parameter.size]) > 1e-6), parameter.name
+        begin += parameter.size
 
 
 def test_sums_and_products_have_the_parameters_of_both_in_order(rng):
@@ -146,25 +175,21 @@ def test_sums_and_products_have_the_parameters_of_both_in_order(rng):
         np.testing.assert_array_equal(combined.gram(np.concatenate([a, b]), x).value, expected)
 
 
-def test_a_masked_kernel_is_zero_outside_and_takes_nan_there(rng):
-    kernel = KERNELS["masked"]
-    theta, x = theta_near_start(kernel, rng), rng.random((5, COLUMNS))
-    x[:2, 0] = 0.9
-    x[:2, 1:] = np.nan
-    x[2:, 0] *= 0.5
-    value = kernel.gram(theta, x).value
-    assert not value[:2].any()
-    assert not value[:, :2].any()
-    assert (np.diag(value)[2:] > 0.0).all()
-    assert not kernel.diagonal(theta, x).value[:2].any()
-
-
 def test_an_inactive_label_is_a_level_of_its_own():
     kernel = KERNELS["hamming"]
-    x = np.array([[-1.0, 0.5, 0.25], [1 / 6, 0.5, 0.25], [-1.0, 0.1, 0.25]])
+    x = np.array([[np.nan, 0.5, 0.25], [1 / 6, 0.5, 0.25], [np.nan, 0.1, 0.25]])
     value = kernel.gram(starts(kernel.parameters), x).value
     assert value[0, 2] == pytest.approx(1.0)
     assert value[0, 1] < 0.95
+
+
+def test_a_group_exists_where_all_of_its_columns_do_and_negative_numbers_are_ordinary(rng):
+    kernel = Groups([Term([0, 1]), Term([2])])
+    theta, x = starts(kernel.parameters), rng.standard_normal((5, COLUMNS))
+    x[0, 1] = x[1, 0] = x[2, 2] = np.nan
+    value = kernel.gram(theta, x).value
+    np.testing.assert_array_equal(np.diag(value), [1, 1, 1, 2, 2])
+    assert np.isfinite(value).all()
 
 
 def test_an_unknown_smoothness_is_refused():

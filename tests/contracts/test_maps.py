@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from differences import assert_gradient
+from hidim.gp.fit import fit
+from hidim.gp.hyperparameter import starts
+from hidim.gp.kernels import Matern, Scaled, Stationary
 from hidim.gp.maps import MAPS, Chain, HierarchicalScale, Linear, Scale, Warp
-from hidim.gp.parameter import starts
+from hidim.gp.model import Model
 
 COLUMNS = 3
 
@@ -31,6 +34,14 @@ def test_gradient_in_parameters(piece, rng):
     closed = mapped.to_parameters(g)
     assert closed.shape == (piece.size,)
     assert_gradient(closed, lambda t: float(np.vdot(g, piece(t, x).value)), theta)
+
+
+@every_map
+def test_gradient_in_parameters_where_fits_start(piece, rng):
+    x, theta = rng.random((5, COLUMNS)), starts(piece.parameters)
+    mapped = piece(theta, x)
+    g = rng.standard_normal(mapped.value.shape)
+    assert_gradient(mapped.to_parameters(g), lambda t: float(np.vdot(g, piece(t, x).value)), theta)
 
 
 @every_map
@@ -88,3 +99,19 @@ def test_a_chain_applies_first_to_last(rng):
     a, b = theta_of(scale, rng), theta_of(project, rng)
     chained = Chain(scale, project)(np.concatenate([a, b]), x).value
     np.testing.assert_allclose(chained, (x / np.exp(a)) @ b.reshape(3, 2), rtol=1e-14)
+
+
+def test_a_projection_is_found_from_where_it_starts(rng):
+    """y = sin(4 wᵀx): at W = 0 every gradient would vanish, and a fit would end where it began."""
+    w = rng.standard_normal(6)
+    x = rng.random((80, 6))
+    y = np.sin(4 * x @ (w / np.linalg.norm(w)))
+    model = Model(Scaled(Stationary(Matern(2.5), Linear(6, 1))))
+    found = fit(model, x, (y - y.mean()) / y.std(), [model.start], max_evaluations=200)
+    learnt = found.theta[model.holds("projection")]
+    assert abs(learnt @ w) / np.linalg.norm(learnt) / np.linalg.norm(w) > 0.99
+
+
+def test_a_projection_starts_where_it_is_told(rng):
+    start = rng.standard_normal((4, 2))
+    np.testing.assert_array_equal(starts(Linear(4, 2, start=start).parameters), start.ravel())

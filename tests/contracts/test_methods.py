@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -14,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.newcomer import NEWCOMER
 from hidim import Choice, Float, History, Int, Optimizer, Space, TrialState, Vector
 from hidim._threads import single_threaded
-from hidim.methods import METHODS, Baxus, GaussianProcess, Method, Rembo, Task
-from hidim.methods.surrogate import Surrogate
-from registered import DISTINCT
+from hidim.methods import METHODS, Method, Task, configured
+from registered import BASELINES, DISTINCT
 from space.corpus import CORPUS
 from strategies import spaces
 
@@ -35,19 +34,22 @@ SPACES = {
     "tiny": Space(n=Int(1, 3), a=Choice("x", y=Space(b=Choice("p", "q")))),
 }
 
-ISOTROPIC = GaussianProcess(surrogate=Surrogate(lengthscales="isotropic"))
 
 VARIANTS: dict[str, Method] = {
-    "gp isotropic": ISOTROPIC,
-    "gp ard": GaussianProcess(surrogate=Surrogate(lengthscales="ard")),
-    "gp slice": GaussianProcess(surrogate=Surrogate(inference="slice", draws=2)),
-    "gp identity": GaussianProcess(surrogate=Surrogate(outcome="identity")),
+    **BASELINES,
+    "newcomer": NEWCOMER,
+    "gp isotropic": configured("gp", lengthscales="isotropic"),
+    "gp ard": configured("gp", lengthscales="ard"),
+    "gp slice": configured("gp", inference="slice", draws=2),
+    "gp identity": configured("gp", outcome="identity"),
     # One run with two random points: all but the beginning is model-based.
-    "rembo high": Rembo(low=3, runs=1, initial=2, evaluations=15, kernel="high"),
-    "rembo warped ei": Rembo(low=2, runs=1, initial=2, evaluations=15, kernel="warped", acquisition="ei"),
-    "rembo multistart": Rembo(low=3, runs=1, initial=2, search="multistart"),
+    "rembo high": configured("rembo", low=3, runs=1, initial=2, evaluations=15, kernel="high"),
+    "rembo warped ei": configured(
+        "rembo", low=2, runs=1, initial=2, evaluations=15, kernel="warped", utility="ei"
+    ),
+    "rembo multistart": configured("rembo", low=3, runs=1, initial=2, search="multistart"),
     # Three trials that bring nothing, and it grows.
-    "baxus eager": Baxus(low=2, patience=0.0, least=3, inner=replace(ISOTROPIC, initial=3)),
+    "baxus eager": configured("baxus", low=2, patience=0.0, least=3, initial=3, lengthscales="isotropic"),
 }
 ALL: dict[str, Method] = {**DISTINCT, **VARIANTS}
 
@@ -69,7 +71,7 @@ def bowl(space: Space, params) -> float:
 
 @single_threaded  # as the optimizer computes
 def suggested(method: Method, task: Task, history: History):
-    return method.suggest(task, history, task.rng(len(history)))
+    return method.suggest(task, history, len(history))
 
 
 def told(optimizer: Optimizer, count: int, objective=None) -> Optimizer:
@@ -96,9 +98,9 @@ def doubles(space: Space, trials) -> int:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_is_a_frozen_configuration_with_a_registered_name(name):
-    method = METHODS[name]()
+    method = METHODS[name]
     assert method.name in METHODS
-    assert METHODS[name]() == method
+    assert METHODS[name] == method
     field = next(iter(dataclasses.fields(method)), None)
     if field is not None:
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -108,8 +110,8 @@ def test_a_method_is_a_frozen_configuration_with_a_registered_name(name):
 @pytest.mark.parametrize("where", ["vector", "conditional"])
 def test_the_variants_are_past_their_beginnings(where):
     for name in (name for name in VARIANTS if name.startswith("rembo")):
-        assert [t.meta["way"] for t in run(name, where)[2:]] == ["embedding"] * (LENGTH - 2)
-    assert len({t.meta["run"] for t in run("baxus eager", where)}) > 1
+        assert [t.meta["way"] for t in run(name, where)[2:]] == ["maximised"] * (LENGTH - 2)
+    assert len({t.meta["doublings"] for t in run("baxus eager", where)}) > 1
 
 
 @every_pair
@@ -149,12 +151,41 @@ def test_a_suggestion_depends_on_nothing_but_the_history(name, where):
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "noisy"), [*((name, False) for name in ALL), *((name, True) for name in DISTINCT)]
+)
+def test_caches_may_vanish_between_any_two_suggestions(name, noisy):
+    """With a failed trial, one that is always running, and values that may be noisy."""
+    space = SPACES["vector" if noisy else "conditional"]
+    kept, emptied = (Optimizer(space, ALL[name], seed=3, noisy=noisy) for _ in range(2))
+    waiting = [kept.ask(), emptied.ask()]
+    for number in range(LENGTH + 2):
+        emptied._task.memo.clear()
+        expected, found = kept.ask(), emptied.ask()
+        assert found == expected
+        value = math.nan if number == 6 else bowl(space, waiting[0].params)
+        for optimizer, trial in zip((kept, emptied), waiting, strict=True):
+            optimizer.tell(trial, value)
+        waiting = [expected, found]
+    emptied._task.memo.clear()
+    assert kept.best == emptied.best
+
+
+@every_registered
+def test_the_number_of_a_suggestion_is_what_it_is_told(name):
+    """Two drivers of one study, who do not know of each other's latest trial, suggest different things."""
+    space, method = SPACES["vector"], METHODS[name]
+    history = run(name, "vector")
+    first, second = (method.suggest(Task(space, seed=3), history[:3], number) for number in (3, 4))
+    assert not np.array_equal(first.params["w"], second.params["w"])
+
+
 @every_registered
 def test_a_task_that_has_served_another_history_suggests_the_same(name):
     """The cache must not confuse two histories of one task."""
     space = SPACES["vector"]
     task, fresh = Task(space, seed=3), Task(space, seed=3)
-    method, history = METHODS[name](), run(name, "vector")
+    method, history = METHODS[name], run(name, "vector")
     other = told(Optimizer(space, name, seed=9), LENGTH, lambda s, p: -bowl(s, p)).history
     suggested(method, task, other)
     suggestions = [suggested(method, t, history) for t in (task, fresh)]
@@ -167,7 +198,7 @@ def test_a_suggestion_leaves_the_history_alone(name, where):
     history = run(name, where)
     before = [(repr(t.params), json.dumps(t.meta), t.value) for t in history]
     task = Task(SPACES[where], seed=3)
-    suggested(METHODS[name](), task, history)
+    suggested(METHODS[name], task, history)
     assert [(repr(t.params), json.dumps(t.meta), t.value) for t in history] == before
 
 
@@ -220,7 +251,7 @@ def test_a_suggestion_with_pending_trials_depends_on_nothing_but_the_history(nam
     optimizer.fail(pending[1])
     history, asked = optimizer.history, optimizer.ask()
     task = Task(SPACES[where], seed=3)
-    suggestion = suggested(METHODS[name](), task, history)
+    suggestion = suggested(METHODS[name], task, history)
     np.testing.assert_array_equal(SPACES[where].encode(suggestion.params), SPACES[where].encode(asked.params))
     assert suggestion.meta == asked.meta
 

@@ -11,10 +11,12 @@ from hidim import Choice, Float, Int, Optimizer, Space, Vector
 from hidim._limits import COLUMNS_OF_ZONOTOPE
 from hidim.embed import Gaussian, Zonotope
 from hidim.errors import MethodError
-from hidim.methods import Rembo, Task
-from hidim.methods.embedded import Unprojected, high_dimensional
+from hidim.gp.kernels.lifted import Unprojected, high_dimensional
+from hidim.methods import Method, Task, configured
 from hidim.optim.base import Score
+from hidim.search import Situation, Target
 from hidim.serial import read_method, write_method
+from hidim.trial import History
 
 SHADOW = Zonotope(high=20, low=3, seed=4)
 ALL = np.arange(20)
@@ -116,15 +118,17 @@ def test_spaces_beyond_reach_are_refused_with_the_mend():
     with pytest.raises(MethodError, match="Gaussian"):
         Zonotope(COLUMNS_OF_ZONOTOPE + 1, 3)
     with pytest.raises(MethodError, match="map='clip'"):
-        Optimizer(Space(x=Vector(COLUMNS_OF_ZONOTOPE + 1, 0, 1)), Rembo(low=2, map="zonotope"), seed=0).ask()
+        Optimizer(
+            Space(x=Vector(COLUMNS_OF_ZONOTOPE + 1, 0, 1)), configured("rembo", low=2, map="zonotope"), seed=0
+        ).ask()
 
 
 # -- in rembo ----------------------------------------------------------------------------------------------
 
-QUICK = Rembo(low=3, runs=2, initial=2, map="zonotope", search="multistart")
+QUICK = configured("rembo", low=3, runs=2, initial=2, map="zonotope", search="multistart")
 
 
-def run(method: Rembo, space: Space, objective, count: int) -> Optimizer:
+def run(method: Method, space: Space, objective, count: int) -> Optimizer:
     optimizer = Optimizer(space, method, seed=0)
     for _ in range(count):
         trial = optimizer.ask()
@@ -135,20 +139,26 @@ def run(method: Rembo, space: Space, objective, count: int) -> Optimizer:
 def test_trials_are_the_images_of_their_points_which_lie_in_the_zonotope():
     space = Space(x=Vector(20, -1, 1))
     history = run(QUICK, space, lambda p: float((p["x"][2] - 0.9) ** 2 + p["x"][5]), 14).history
-    embeddings = [QUICK.embedding(Task(space, seed=0), number) for number in range(2)]
+    embeddings = [QUICK.frame.embedding(Task(space, seed=0), number) for number in range(2)]
     for trial in history:
         embedding = embeddings[trial.meta["run"]]
         y = np.array([trial.meta["y"]])
         np.testing.assert_allclose(trial.params["x"], embedding.lift(y, ALL)[0], atol=1e-12)
         np.testing.assert_allclose(embedding.settle(y).value, y, atol=2e-3)
-    assert {t.meta["way"] for t in history} == {"design", "embedding"}
+    assert {t.meta["way"] for t in history} == {"design", "maximised"}
 
 
 def test_optima_in_corners_are_reached():
     """A box of clipped points may miss them; the zonotope never does if they can be reached at all."""
     space = Space(x=Vector(30, -1, 1))
-    best = run(Rembo(low=2, runs=1, map="zonotope"), space, lambda p: float(p["x"][3] + p["x"][7]), 25).best
-    rows = Rembo(low=2, runs=1, map="zonotope").embedding(Task(space, seed=0), 0).rows(np.array([3, 7]))
+    best = run(
+        configured("rembo", low=2, runs=1, map="zonotope"), space, lambda p: float(p["x"][3] + p["x"][7]), 25
+    ).best
+    rows = (
+        configured("rembo", low=2, runs=1, map="zonotope")
+        .frame.embedding(Task(space, seed=0), 0)
+        .rows(np.array([3, 7]))
+    )
     assert np.linalg.matrix_rank(rows) == 2
     assert best.value == pytest.approx(-2.0, abs=1e-3)
 
@@ -158,7 +168,7 @@ def test_every_kernel_works_with_it_and_mixed_spaces_do(kernel):
     space = Space(
         x=Float(0, 1), y=Float(1e-3, 1, log=True), n=Int(1, 9), c=Choice("a", "b", "c"), v=Vector(4, 0, 1)
     )
-    method = Rembo(low=2, runs=1, initial=2, kernel=kernel, map="zonotope", search="multistart")
+    method = configured("rembo", low=2, runs=1, initial=2, kernel=kernel, map="zonotope", search="multistart")
     optimizer = run(method, space, lambda p: p["x"] + p["n"] + (p["c"] == "b"), 9)
     assert len(optimizer.history.complete) == 9
     assert read_method(write_method(method)) == method
@@ -177,26 +187,25 @@ def test_its_covariance_of_configurations_has_the_right_gradient():
 
 
 def test_settings_of_clipping_are_refused():
-    with pytest.raises(MethodError, match="use 'low'"):
-        Rembo(map="zonotope", kernel="warped")
+    with pytest.raises(MethodError, match="use kernel='low'"):
+        configured("rembo", map="zonotope", kernel="warped")
     with pytest.raises(MethodError, match="box='log' is for map='clip'"):
-        Rembo(map="zonotope", box="log")
+        configured("rembo", map="zonotope", box="log")
     with pytest.raises(MethodError, match="clip, zonotope"):
-        Rembo(map="fold")
+        configured("rembo", map="fold")
 
 
 def test_an_optimum_in_the_middle_is_found_from_the_boundary():
     """Next to nothing of a box of ten dimensions lies in the zonotope: starts must be chosen there."""
-    method, space = Rembo(low=10, runs=1, map="zonotope"), Space(x=Vector(100, -1, 1))
-    embedding, rng = method.embedding(Task(space, seed=0), 0), np.random.default_rng(0)
+    method, space = configured("rembo", low=10, runs=1, map="zonotope"), Space(x=Vector(100, -1, 1))
+    embedding, rng = method.frame.embedding(Task(space, seed=0), 0), np.random.default_rng(0)
     target = 0.3 * embedding.sample(rng, 1)[0]
 
     def objective(y: np.ndarray) -> Score:
-        away = embedding.settle(y)
-        return Score(
-            -np.sum((away.value - target) ** 2, axis=1),
-            lambda g: away.to_inputs(-2.0 * g[:, None] * (away.value - target)),
-        )
+        return Score(-np.sum((y - target) ** 2, axis=1), lambda g: -2.0 * g[:, None] * (y - target))
 
-    corner = embedding.settle(np.full((1, 10), embedding.radius)).value[0]
-    np.testing.assert_allclose(method._maximised(objective, embedding, corner, rng), target, atol=1e-3)
+    corner = embedding.settle(np.full((1, 10), embedding.radius)).value
+    scene = method.frame.scene(Task(space, seed=0), History(), 0, rng)
+    wanted = Target(objective, lambda y: y, None, None, None, None)
+    found = method.search(wanted, Situation(scene, corner), rng).points[0]
+    np.testing.assert_allclose(found, target, atol=1e-3)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from hidim import Float, Space
+from hidim.belief.priors import Flat
+from hidim.frame import Ground
 from hidim.gp.slice import sample
-from hidim.methods.surrogate import Surrogate
 
 
 def test_noise_that_was_given_is_not_found_once_more():
     rng = np.random.default_rng(0)
     x = rng.random((60, 1))
     y = np.sin(6 * x[:, 0]) + 0.5 * rng.standard_normal(60)
-    model = Surrogate().model(Space(x=Float(0, 1)), noisy=True)
+    model = Flat().model(Ground(Space(x=Float(0, 1))), noisy=True)
     found = []
     for variances in (None, np.full(60, 0.25)):
         draws = sample(

@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 from differences import assert_gradient
 from hidim import Choice, Float, Int, Optimizer, Space
 from hidim.acquisition import LogExpectedImprovement
+from hidim.acquisition.beta import Adaptation, Fixed
+from hidim.acquisition.utility import Bold, GroupBounds
+from hidim.belief.inference import Adaptive, Peak
+from hidim.belief.priors import Flat, Tree
+from hidim.belief.priors.tree import leaves, nodes
 from hidim.errors import MethodError
+from hidim.frame import Ground
 from hidim.gp import linalg
-from hidim.gp.kernels import AddTree as Kernel
-from hidim.gp.kernels import Scaled
+from hidim.gp.kernels import Groups, Scaled, blocks
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
-from hidim.methods import RECIPES, AddTree, Auto, GaussianProcess, Task, make_method, paths
-from hidim.methods.addtree import Adaptation, TreeSurrogate, leaves, nodes, shortened
-from hidim.methods.paths import PathSearch, Setting, best_paths, log_improvement_bound
-from hidim.methods.proposal import Proposer
-from hidim.methods.surrogate import Surrogate
+from hidim.methods import METHODS, Auto, Method, Task, configured, make_method
+from hidim.search import Paths, Ways, paths
+from hidim.search.paths import Setting, best_routes, log_improvement_bound
 from hidim.space.nodes import count_paths, every_path, everywhere, tree
 from strategies import spaces
 
@@ -44,14 +47,13 @@ ROOTLESS = Space(model=Choice({label: Space({f"x{label}": Float(0, 1)}) for labe
 
 
 def drawn(space: Space, count: int, seed: int = 0) -> np.ndarray:
-    points = space.snap(np.random.default_rng(seed).random((count, space.dim)))
-    return np.where(np.isnan(points), -1.0, points)
+    return space.snap(np.random.default_rng(seed).random((count, space.dim)))
 
 
 def posterior(space: Space, count: int = 25, **settings: object) -> Posterior:
-    model = TreeSurrogate(lengthscales="hierarchical", **settings).model(space)
+    model = Tree(**settings).model(Ground(space))
     x = drawn(space, count)
-    y = np.sin(5 * np.where(x < 0, 0, x).sum(axis=1)) + 0.1 * np.arange(count) / count
+    y = np.sin(5 * np.nansum(x, axis=1)) + 0.1 * np.arange(count) / count
     return Posterior(model, model.start, x, y)
 
 
@@ -65,26 +67,27 @@ def test_the_covariance_is_positive_semi_definite_over_any_tree(space, seed):
     for terms in (nodes(space), leaves(space) if count_paths(tree(space)) <= 100 else []):
         if not terms:
             continue
-        kernel = Kernel(terms, spread=0.3)
+        kernel = Groups(terms, spread=0.3)
         gram = kernel.gram(rng.normal(0.0, 0.5, kernel.size), x).value
         assert np.linalg.eigvalsh(gram).min() > -1e-9 * gram.max()
         np.testing.assert_allclose(gram, gram.T)
 
 
 def test_covariance_is_the_sum_over_common_nodes():
-    x = np.where(np.isnan(point := SPACE.snap(SPACE.encode_all([
+    configurations = [
         {"lr": 0.1, "model": "svm", "C": 0.3, "kernel": "rbf", "alpha": 0.2, "scaled": "no"},
         {"lr": 0.1, "model": "trees", "depth": 5, "alpha": 0.2, "scaled": "no"},
         {"lr": 0.1, "model": "none", "scaled": "yes", "power": 0.5, "offset": 0.5},
-    ]))), -1.0, point)  # fmt: skip
-    kernel = Kernel(nodes(SPACE))
+    ]
+    x = SPACE.encode_all(configurations)
+    kernel = Groups(nodes(SPACE))
     gram = kernel.gram(Model(kernel).start[:-1], x).value
     # lr, svm, alpha, scaled=no against lr, trees, alpha, scaled=no against lr, none, scaled=yes
     np.testing.assert_allclose(gram, [[4, 3, 1], [3, 4, 1], [1, 1, 3]])
 
 
 def test_gradients_across_branches():
-    kernel, x = Kernel(nodes(SPACE), spread=0.3), drawn(SPACE, 9)
+    kernel, x = Groups(nodes(SPACE), spread=0.3), drawn(SPACE, 9)
     rng = np.random.default_rng(1)
     theta = rng.normal(0.0, 0.3, kernel.size)
     g = rng.standard_normal((9, 9))
@@ -95,7 +98,7 @@ def test_gradients_across_branches():
 
 def test_one_path_has_nothing_in_common_with_another_if_leaves_are_independent():
     x = drawn(SPACE, 40)
-    kernel = Kernel(leaves(SPACE))
+    kernel = Groups(leaves(SPACE))
     gram = kernel.gram(np.zeros(kernel.size), x).value
     paths = list(every_path(tree(SPACE)))
     followed = [next(i for i, path in enumerate(paths) if _on(path, row)) for row in x]
@@ -108,7 +111,7 @@ def _on(path, row):
 
 
 def _label(row, column, position):
-    return math.floor(row[column] * SPACE.columns.levels[column]) == position
+    return bool(np.floor(row[column] * SPACE.columns.levels[column]) == position)
 
 
 # -- posteriors ----------------------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ def test_posteriors_of_nodes_sum_to_the_joint_posterior():
     for query in queries:
         parts, cross = [], np.zeros(len(joint.y))
         for node in everywhere(root):
-            alone = np.full(SPACE.dim, -1.0)
+            alone = np.full(SPACE.dim, np.nan)
             if len(node.columns):
                 alone[node.columns] = query[node.columns]
             elif node.gate is not None and _label(query, *node.gate):
@@ -135,13 +138,15 @@ def test_posteriors_of_nodes_sum_to_the_joint_posterior():
 
 
 def test_blocks_change_nothing_but_the_work(monkeypatch):
-    model = TreeSurrogate(lengthscales="hierarchical").model(ROOTLESS)
+    model = Tree().model(Ground(ROOTLESS))
     x, y = drawn(ROOTLESS, 30), np.random.default_rng(2).standard_normal(30)
     queries = drawn(ROOTLESS, 7, seed=3)
-    assert sorted(map(len, model.kernel.blocks(x))) == sorted(np.bincount(np.floor(3 * x[:, 0]).astype(int)))
+    assert sorted(map(len, blocks(model.kernel, x))) == sorted(np.bincount(np.floor(3 * x[:, 0]).astype(int)))
     by_blocks = model.negative_log_posterior(model.start, x, y), Posterior(model, model.start, x, y)
     predicted = by_blocks[1].predict(queries)
-    monkeypatch.setattr(Kernel, "blocks", lambda self, x: [np.arange(len(x))])
+    for module in ("model", "posterior"):
+        name = "blocks_of" if module == "model" else "blocks"
+        monkeypatch.setattr(f"hidim.gp.{module}.{name}", lambda kernel, x: [np.arange(len(x))])
     dense = model.negative_log_posterior(model.start, x, y), Posterior(model, model.start, x, y)
     expected = dense[1].predict(queries)
     assert by_blocks[0][0] == pytest.approx(dense[0][0])
@@ -161,17 +166,17 @@ def test_the_recursion_finds_the_paths_with_the_largest_sums(space, seed):
     root, rng = tree(space), np.random.default_rng(seed)
     values = {id(node): Setting(np.empty(0), *rng.standard_normal(2).tolist()) for node in everywhere(root)}
     sums = sorted((sum(values[id(node)].bound for node in path) for path in every_path(root)), reverse=True)
-    found = best_paths(root, values, 5)
+    found = best_routes(root, values, 5)
     np.testing.assert_allclose([path.bound for path in found], sums[:5])
 
 
 def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better():
     known = posterior(SPACE)
     none = np.empty((0, SPACE.dim))
-    found = PathSearch()(known, SPACE, tree(SPACE), [2.0], none, np.random.default_rng(0))[0]
+    found = Paths().composed(known, Ground(SPACE), tree(SPACE), [2.0], none, np.random.default_rng(0))[0]
     assert len(found.points) == 6
     np.testing.assert_array_equal(np.isnan(SPACE.snap(found.points)), np.isnan(found.points))
-    bounds = [path.bound for path in found.paths]
+    bounds = [path.bound for path in found.routes]
     assert bounds == sorted(bounds, reverse=True)
     for point in drawn(SPACE, 200, seed=9):
         mean, variance, _ = known.predict(point[None])
@@ -182,19 +187,19 @@ def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better()
 def test_no_point_of_a_path_has_more_to_gain_than_its_bound():
     known, root = posterior(SPACE), tree(SPACE)
     none = np.empty((0, SPACE.dim))
-    found = PathSearch()(known, SPACE, root, [1.0], none, np.random.default_rng(0))[0]
+    found = Paths().composed(known, Ground(SPACE), root, [1.0], none, np.random.default_rng(0))[0]
     best = float(known.y.min())
-    bounds = log_improvement_bound(found.paths, 1.0, known.mean, best)
+    bounds = log_improvement_bound(found.routes, 1.0, known.mean, best)
     gain = LogExpectedImprovement(best).on(known)
     for point in drawn(SPACE, 300, seed=4):
-        path = next(i for i, p in enumerate(found.paths) if _on(p.nodes, point))
+        path = next(i for i, p in enumerate(found.routes) if _on(p.nodes, point))
         assert gain(point[None]).value[0] <= bounds[path] + 0.05
 
 
 # -- the method ----------------------------------------------------------------------------------------------
 
 
-def run(method: AddTree, count: int, space: Space = SPACE, seed: int = 0) -> Optimizer:
+def run(method: Method, count: int, space: Space = SPACE, seed: int = 0) -> Optimizer:
     optimizer = Optimizer(space, method=method, seed=seed)
     for _ in range(count):
         trial = optimizer.ask()
@@ -215,19 +220,21 @@ def value(params) -> float:
 
 
 def test_it_finds_the_best_branch_and_its_settings():
-    assert run(AddTree(), 30).best.value < 1e-3
+    assert run(METHODS["addtree"], 30).best.value < 1e-3
 
 
 @pytest.mark.parametrize(
     "method",
     [
-        *RECIPES.values(),
-        lambda: AddTree(surrogate=TreeSurrogate(spread=0.3)),
+        "addtree-paper",
+        "leaves",
+        "flat",
+        "addtree(spread=0.3)",
+        "addtree(inference=slice, draws=2, growth=0.5)",
     ],
-    ids=[*RECIPES, "amplitudes"],
 )
 def test_its_variants_and_what_it_is_compared_with_learn_too(method):
-    assert run(method(), 20).best.value < 0.4
+    assert run(make_method(method), 20).best.value < 0.4
 
 
 def test_many_paths_stay_cheap():
@@ -235,7 +242,7 @@ def test_many_paths_stay_cheap():
         f"c{i}": Choice({label: Space({f"x{i}{label}": Float(0, 1)}) for label in "abc"}) for i in range(9)
     }
     space = Space(forks)  # 3⁹ paths
-    optimizer = Optimizer(space, method=AddTree(initial=5), seed=0)
+    optimizer = Optimizer(space, method=configured("addtree", initial=5), seed=0)
     for _ in range(8):
         trial = optimizer.ask()
         optimizer.tell(trial, sum(v == "a" for v in trial.params.values()))
@@ -248,10 +255,10 @@ def test_adaptation_shortens_length_scales_and_raises_the_bound():
     theta = np.where(model.holds("log_lengthscale_deviation"), 0.3, model.start)
     longest = adaptation.longest(20, 4)
     assert longest == pytest.approx(math.log(0.5 * 2.0 / 2**0.1))
-    short = shortened(model, theta, longest)
+    short = model.shortened(theta, longest)
     level = short[model.holds("log_lengthscale")][0]
     assert np.all(level + short[model.holds("log_lengthscale_deviation")] <= longest + 1e-12)
-    assert adaptation.kappa(known, 4) > adaptation.kappa(known, 2) > 1.0
+    assert adaptation.root(known, 4) > adaptation.root(known, 2) > 1.0
 
 
 def test_information_gain_is_that_of_the_definition():
@@ -260,23 +267,28 @@ def test_information_gain_is_that_of_the_definition():
     information = 0.5 * np.linalg.slogdet(np.eye(25) + gram / known.noise)[1]
     flat = Adaptation(power=0.0, norm=1.0, delta=0.1)
     expected = 1.0 + 4.0 * math.sqrt(known.noise * (information + 1.0 + math.log(10.0)))
-    assert flat.kappa(known, 3) == pytest.approx(expected, rel=1e-6)
+    assert flat.root(known, 3) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: TreeSurrogate(structure="forest"), "tree, leaves"),
-        (lambda: TreeSurrogate(form="cubic"), "matern, se"),
-        (lambda: AddTree(acquisition="nodes", surrogate=TreeSurrogate(structure="leaves")), "additive"),
-        (lambda: AddTree(acquisition="vertices"), "acquisition='vertices' is unknown"),
+        (lambda: configured("addtree", prior="forest"), "embedded, flat, leaves, tree"),
+        (lambda: Tree(form="cubic"), "se, matern"),
+        (lambda: configured("addtree", prior="leaves"), "'paths' needs a prior that is a sum over groups"),
+        (lambda: configured("leaves", utility="group-bounds"), "'group-bounds' needs a prior that is a sum"),
+        (lambda: configured("leaves", exact="group-bounds"), "'group-bounds' needs a prior that is a sum"),
+        (lambda: configured("addtree", utility="thompson"), "or another utility"),
+        (lambda: configured("addtree", utility="group-bounds", search="ways"), "search='paths'"),
+        (lambda: configured("addtree", frame="subspaces"), "use frame='cube'"),
+        (lambda: configured("addtree", utility="vertices"), "unknown utility 'vertices'"),
         (lambda: Adaptation(delta=1.5), "probability"),
-        (lambda: AddTree(acquisition="nodes", initial=0), "initial"),
-        (lambda: AddTree(acquisition="node"), "nodes"),
-        (lambda: AddTree(surrogate=Surrogate()), "TreeSurrogate"),
-        (lambda: AddTree(paths=3), "PathSearch"),
-        (lambda: TreeSurrogate(warped="no"), "True or False"),
-        (lambda: TreeSurrogate(adaptation={"power": 1.0}), "Adaptation"),
+        (lambda: configured("addtree", initial=0), "initial"),
+        (lambda: configured("addtree", prior=Flat()), "prior='tree'"),
+        (lambda: Paths(ways=3), "Ways"),
+        (lambda: configured("addtree", prior=3), "prior=3"),
+        (lambda: Tree(warped="no"), "True or False"),
+        (lambda: Adaptive(adaptation={"power": 1.0}), "Adaptation"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(make, message):
@@ -291,20 +303,20 @@ def test_independent_leaves_have_a_limit():
 
 
 def test_the_default_uses_it_where_spaces_are_conditional():
-    assert isinstance(Auto().chosen(Task(SPACE)), AddTree)
-    assert type(Auto().chosen(Task(Space(x=Float(0, 1), c=Choice("a", "b"))))) is GaussianProcess
+    assert Auto().chosen(Task(SPACE)).name == "addtree"
+    assert Auto().chosen(Task(Space(x=Float(0, 1), c=Choice("a", "b")))).name == "gp"
 
 
 def test_recipes_are_methods_by_name():
-    assert make_method("leaves").surrogate.structure == "leaves"
-    assert make_method("addtree-paper").acquisition == "nodes"
+    assert make_method("leaves").prior == Tree(by="paths")
+    assert isinstance(make_method("addtree-paper").utility.exact, GroupBounds)
 
 
 def test_a_space_without_choices_is_one_node():
     space = Space(x=Float(0, 1), y=Float(0, 1))
     assert len(nodes(space)) == 1
-    assert isinstance(TreeSurrogate().model(space).kernel, Scaled)
-    optimizer = Optimizer(space, method=AddTree(), seed=0)
+    assert isinstance(Tree().model(Ground(space)).kernel, Scaled)
+    optimizer = Optimizer(space, method=METHODS["addtree"], seed=0)
     for _ in range(25):
         trial = optimizer.ask()
         optimizer.tell(trial, (trial.params["x"] - 0.3) ** 2 + (trial.params["y"] - 0.8) ** 2)
@@ -312,47 +324,41 @@ def test_a_space_without_choices_is_one_node():
 
 
 def test_suggestions_do_not_depend_on_the_memo():
-    optimizer = run(AddTree(), 15)
+    optimizer = run(METHODS["addtree"], 15)
     fresh = Task(SPACE, seed=0)
-    expected = AddTree().suggest(fresh, optimizer.history, fresh.rng(15)).params
+    expected = METHODS["addtree"].suggest(fresh, optimizer.history, 15).params
     assert optimizer.ask().params == expected
 
 
 def test_paths_are_candidates_for_every_acquisition(monkeypatch):
     counts = []
 
-    def counting(self, way, target, space, best, length, rng, promising=None):
+    def counting(self, way, length, target, ground, best, rng, promising=None):
         counts.append(0 if promising is None else len(promising))
-        return space.snap(rng.random((4, space.dim)))
+        return ground.snap(rng.random((4, ground.dim)))
 
-    monkeypatch.setattr(Proposer, "propose", counting)
-    for acquisition in ("log-ei", "ei", "ucb", "thompson"):
-        run(AddTree(acquisition=acquisition), 12)
+    monkeypatch.setattr(Ways, "points", counting)
+    for utility in ("log-ei", "ei", "ucb"):
+        run(configured("addtree", utility=utility), 12)
     assert min(counts) > 0
 
 
 def test_a_bound_for_many_columns_is_finite():
-    assert math.isfinite(Adaptation().kappa(posterior(SPACE), 10**6))
+    assert math.isfinite(Adaptation().root(posterior(SPACE), 10**6))
 
 
 def test_many_nodes_are_scored_in_parts(monkeypatch):
     known, root, none = posterior(SPACE), tree(SPACE), np.empty((0, SPACE.dim))
-    whole = PathSearch()(known, SPACE, root, [1.0, 2.0], none, np.random.default_rng(0))
+    whole = Paths().composed(known, Ground(SPACE), root, [1.0, 2.0], none, np.random.default_rng(0))
     monkeypatch.setattr(paths, "MOST_NUMBERS", 1)
-    parts = PathSearch()(known, SPACE, root, [1.0, 2.0], none, np.random.default_rng(0))
+    parts = Paths().composed(known, Ground(SPACE), root, [1.0, 2.0], none, np.random.default_rng(0))
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one.points, other.points, atol=1e-6)
 
 
-def test_settings_of_another_kind_are_not_saved(tmp_path):
-    odd = GaussianProcess(surrogate=TreeSurrogate())
-    with pytest.raises(MethodError, match="could not be loaded again"):
-        Optimizer(SPACE, method=odd).save(tmp_path / "run.json")
-
-
 def test_unusual_settings_survive_a_file(tmp_path):
-    method = AddTree(
-        surrogate=TreeSurrogate(adaptive=True, adaptation=Adaptation(power=0.05)), paths=PathSearch(keep=7)
-    )
+    bounds = GroupBounds(Fixed(3.0))
+    inference = Adaptive(Peak(outcome="identity"), Adaptation(power=0.05))
+    method = configured("addtree", inference=inference, utility=Bold(bounds, bounds), keep=7)
     Optimizer(SPACE, method=method).save(tmp_path / "run.json")
     assert Optimizer.load(tmp_path / "run.json").method == method

@@ -9,16 +9,16 @@ import pytest
 from scipy import stats
 
 from differences import assert_gradient
+from hidim.gp.densities import Improper, Normal, SplitNormal, StudentT
+from hidim.gp.hyperparameter import Hyperparameter, log_prior
 from hidim.gp.kernels import Matern, Scaled, Stationary
 from hidim.gp.maps import Scale, dimension_scaled
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, YeoJohnson, standardised
-from hidim.gp.parameter import Parameter, log_prior
-from hidim.gp.priors import Flat, Normal, SplitNormal, StudentT
 from hidim.gp.slice import sample, sweep
 
 PRIORS = {
-    "flat": (Flat(), stats.uniform(-100, 200)),
+    "flat": (Improper(), stats.uniform(-100, 200)),
     "normal": (Normal(0.5, 2.0), stats.norm(0.5, 2.0)),
     "student-t": (StudentT(1.0, 0.2, 0.3), stats.t(1.0, 0.2, 0.3)),
     "student-t 4": (StudentT(4.0, -1.0, 2.0), stats.t(4.0, -1.0, 2.0)),
@@ -36,7 +36,10 @@ def test_priors_are_log_densities_up_to_a_constant(name):
 
 
 def test_the_prior_of_a_model_is_the_sum_over_its_parameters():
-    parameters = (Parameter("a", 2, 0, -9, 9, Normal(0, 1)), Parameter("b", 1, 0, -9, 9, StudentT(1, 0, 1)))
+    parameters = (
+        Hyperparameter("a", 2, 0, -9, 9, Normal(0, 1)),
+        Hyperparameter("b", 1, 0, -9, 9, StudentT(1, 0, 1)),
+    )
     theta = np.array([0.5, -1.0, 2.0])
     value, gradient = log_prior(parameters, theta)
     assert value == pytest.approx(Normal(0, 1)(theta[:2])[0] + StudentT(1, 0, 1)(theta[2:])[0])
@@ -126,7 +129,7 @@ def test_slice_sampling_leaves_a_point_where_the_density_vanishes_all_around():
 def test_sampled_hyperparameters_follow_their_prior_when_there_is_nothing_to_learn():
     """One observation says nothing on length-scales: their draws follow the prior."""
     kernel = Scaled(Stationary(Matern(2.5), Scale(1, prior=Normal(0.3, 0.5))), prior=Normal(0.0, 0.3))
-    model = Model(kernel, Parameter("log_noise", 1, -2.0, -9.0, 3.0, Normal(-2.0, 0.5)), mean_sd=0.0)
+    model = Model(kernel, Hyperparameter("log_noise", 1, -2.0, -9.0, 3.0, Normal(-2.0, 0.5)), mean_sd=0.0)
     x, y = np.array([[0.5]]), np.array([0.0])
     draws = sample(model, x, y, model.start, np.random.default_rng(0), count=600, burn_in=10)
     assert draws.shape == (600, model.size)

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from hidim import Choice, Float, Int, Optimizer, Result, Space, TrialState, Vector, minimize
 from hidim.errors import HistoryError
-from hidim.methods import Random
+from hidim.lines import run_event, seal, unseal
+from hidim.methods import RandomSearch
 from hidim.run import journal as journal_module
-from hidim.run.journal import Journal, seal, unseal
+from hidim.run.journal import Journal
 
 SPACE = Space(x=Float(0, 1), n=Int(1, 9), model=Choice("none", svm=Space(C=Float(0.1, 10, log=True))))
 SETTINGS = {"maximize": False}
@@ -62,7 +63,7 @@ def test_every_event_is_a_line_of_json_with_a_checksum(path):
     assert [e["event"] for e in events[:3]] == ["run", "ask", events[2]["event"]]
     assert len(events) == 1 + 2 * 12
     assert {e["event"] for e in events} == {"run", "ask", "tell", "fail"}
-    assert events[0]["format"] == 1
+    assert events[0]["format"] == 2
     assert Space.from_dict(events[0]["space"]) == SPACE
     asked = [e["params"] for e in events if e["event"] == "ask"]
     assert asked == [t.params for t in result.history]
@@ -229,7 +230,7 @@ def test_a_failed_trial_is_not_evaluated_again(path):
 
 
 def test_a_method_of_ones_own_can_keep_a_journal(path):
-    class Own(Random):
+    class Own(RandomSearch):
         pass
 
     first = run(path, 6, method=Own())
@@ -249,7 +250,7 @@ def test_a_run_can_be_looked_at_while_it_is_going(path):
 
 def test_a_result_is_not_read_from_another_kind_of_file(path):
     path.write_text("x,y\n1,2\n")
-    with pytest.raises(HistoryError, match="no journal of hidim"):
+    with pytest.raises(HistoryError, match="is not a saved history of hidim"):
         Result.from_journal(path)
 
 
@@ -354,16 +355,17 @@ def test_model_based_runs_go_on_over_lost_trials(path):
     assert len(lines(path)) > len(whole)
 
 
-def test_what_a_method_remembers_by_number_is_forgotten_where_numbers_have_moved(path):
+def test_what_a_method_remembers_is_kept_where_numbers_have_moved(path):
     with Journal(path, SPACE, SETTINGS) as journal:
         for trial in Optimizer(SPACE, method="random").ask(6):
-            meta = {"way": "probe", "probe": 4} if trial.number == 5 else {"way": "random"}
+            meta = {"way": "probe", "probe": 4.0} if trial.number == 5 else {"way": "random"}
             journal.ask(replace(trial, meta=meta))
             journal.finish(trial.completed(1.0 + trial.number, trial.number))
     for line in (3, 5):  # the asks of trials 1 and 2
         damaged(path, line)
     with Journal(path, SPACE, SETTINGS) as journal:
-        assert [t.meta for t in journal.trials] == [{"way": "random"}, {}, {}, {}]
+        assert [t.meta["way"] for t in journal.trials] == ["random"] * 3 + ["probe"]
+        assert journal.trials[3].meta["probe"] == 4.0
     assert len(run(path, 8, "gp").history) == 8
 
 
@@ -470,14 +472,14 @@ def test_a_journal_of_the_other_direction_is_refused(path):
         run(path, maximize=True, function=uncalled)
 
 
-@pytest.mark.parametrize("found", [2, 99, "1", None])
+@pytest.mark.parametrize("found", [3, 99, "1", None])
 def test_a_newer_format_is_refused(path, found):
     run(path)
     whole = lines(path)
     header = unseal(whole[0]) | {"format": found, "hidim": "9.8.7"}
     path.write_bytes(b"".join([seal(header), *whole[1:]]))
     with pytest.raises(
-        HistoryError, match=rf"by hidim 9\.8\.7 in format {found}.*reads up to 1: upgrade hidim"
+        HistoryError, match=rf"by hidim 9\.8\.7 in format {found}.*reads up to 2: upgrade hidim"
     ):
         run(path, function=uncalled)
 
@@ -572,11 +574,25 @@ def test_short_writes_are_continued(path):
         assert journal.damage == []
 
 
+def test_another_method_or_seed_is_said(path, caplog):
+    run(path, 3, "random", function=lambda p: 1.0)
+    run(path, 4, "sobol", seed=2, function=lambda p: 1.0)
+    assert "was written with method random, and goes on with method sobol" in caplog.text
+    assert "was written with seed 0, and goes on with seed 2" in caplog.text
+
+
+def test_a_method_that_nobody_can_make_again_is_said(path, caplog):
+    class Mine(RandomSearch):
+        pass
+
+    run(path, 3, Mine(), function=lambda p: 1.0)
+    assert "cannot say how to make the method Mine again" in caplog.text
+
+
 def test_long_journals_are_read_in_no_time(path):
     space = Space(x=Float(0, 1))
     optimizer = Optimizer(space, method="random")
-    header = {"event": "run", "format": 1, "hidim": "0", "space": space.to_dict(), **optimizer.settings()}
-    rows = [seal(header)]
+    rows = [seal(run_event(space, optimizer.settings()))]
     for i in range(8000):
         rows.append(seal({"event": "ask", "id": i, "params": {"x": i / 8000}, "meta": {}}))
         rows.append(seal({"event": "tell", "id": i, "value": 1.0 * i, "variance": None, "seconds": 0.1}))

@@ -1,6 +1,6 @@
 """Scores of candidate points under a posterior."""
 
-from hidim.acquisition.base import Acquisition, averaged
+from hidim.acquisition.base import Acquisition, Belief, averaged
 from hidim.acquisition.confidence import ConfidenceBound
 from hidim.acquisition.improvement import ExpectedImprovement, LogExpectedImprovement, log_h
 from hidim.acquisition.thompson import Thompson
@@ -9,13 +9,14 @@ from hidim.acquisition.thompson import Thompson
 ACQUISITIONS: dict[str, Acquisition] = {
     "ei": ExpectedImprovement(best=0.0),
     "log-ei": LogExpectedImprovement(best=-0.5),
-    "ucb": ConfidenceBound(beta=4.0),
+    "ucb": ConfidenceBound(root=2.0),
     "thompson": Thompson(seed=0, features=64),
 }
 
 __all__ = [
     "ACQUISITIONS",
     "Acquisition",
+    "Belief",
     "ConfidenceBound",
     "ExpectedImprovement",
     "LogExpectedImprovement",

@@ -1,4 +1,4 @@
-"""What an acquisition function is: a score of candidate points under a posterior. Larger is better.
+"""What an acquisition function is: a score of candidate points under a belief. Larger is better.
 
 All of hidim minimises; `best` is the smallest outcome so far.
 """
@@ -6,21 +6,59 @@ All of hidim minimises; `best` is the smallest outcome so far.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
-from hidim._types import Array
-from hidim.gp.posterior import Posterior
+from hidim._types import Array, Rng
+from hidim.gp.posterior import DrawnValue, Prediction
 from hidim.optim.base import Objective, Score
 
 
+class Belief(Protocol):
+    """What is believed of a function: all that utilities and searches need to know of a posterior."""
+
+    @property
+    def y(self) -> Array:
+        """Outcomes (n,)."""
+
+    @property
+    def smoothed(self) -> Array:
+        """Means (n,) where these were observed."""
+
+    @property
+    def mean(self) -> float:
+        """The constant mean, which belongs to no part of the function."""
+
+    @property
+    def noise(self) -> float:
+        """The variance of the observations."""
+
+    @property
+    def dim(self) -> int:
+        """The number of columns of an input."""
+
+    @property
+    def widest(self) -> int:
+        """That of the largest group, if the function is a sum over groups; `dim` if not."""
+
+    def information(self) -> float:
+        """How much the observations say of the function, ½ log |1 + K/σ²|."""
+
+    def predict(self, u: Array) -> Prediction:
+        """Mean and variance of the function at `u` (r, p)."""
+
+    def drawn(self, rng: Rng, features: int) -> Callable[[Array], DrawnValue]:
+        """One function, drawn at random."""
+
+
 class Acquisition(ABC):
-    """Turns a posterior into an objective for a maximiser."""
+    """Turns a belief into an objective for a maximiser."""
 
     @abstractmethod
-    def on(self, posterior: Posterior) -> Objective:
-        """The score of points (r, p) under `posterior`, with gradient."""
+    def on(self, belief: Belief) -> Objective:
+        """The score of points (r, p) under `belief`, with gradient."""
 
 
 def averaged(objectives: Sequence[Objective], *, logarithms: bool = True) -> Objective:

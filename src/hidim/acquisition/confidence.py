@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from hidim._types import Array
-from hidim.acquisition.base import Acquisition
-from hidim.gp.posterior import Posterior
+from hidim.acquisition.base import Acquisition, Belief
 from hidim.optim.base import Objective, Score
 
 
 @dataclass(frozen=True)
 class ConfidenceBound(Acquisition):
-    """GP-UCB (Srinivas et al. 2010) turned to minimisation."""
+    """GP-UCB (Srinivas et al. 2010) turned to minimisation.
 
-    beta: float = 4.0
+    Args:
+        root: √β.
+    """
 
-    def on(self, posterior: Posterior) -> Objective:
-        root = math.sqrt(self.beta)
+    root: float = 2.0
+
+    def on(self, belief: Belief) -> Objective:
+        root = self.root
 
         def score(u: Array) -> Score:
-            mean, variance, to_inputs = posterior.predict(u)
+            mean, variance, to_inputs = belief.predict(u)
             sd = np.sqrt(variance)
             return Score(root * sd - mean, lambda g: to_inputs(-g, g * root / (2.0 * sd)))
 

@@ -19,8 +19,7 @@ import numpy as np
 from scipy.special import erfcx, ndtr
 
 from hidim._types import Array
-from hidim.acquisition.base import Acquisition
-from hidim.gp.posterior import Posterior
+from hidim.acquisition.base import Acquisition, Belief
 from hidim.optim.base import Objective, Score
 
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -62,9 +61,9 @@ class LogExpectedImprovement(Acquisition):
 
     best: float
 
-    def on(self, posterior: Posterior) -> Objective:
+    def on(self, belief: Belief) -> Objective:
         def score(u: Array) -> Score:
-            mean, variance, to_inputs = posterior.predict(u)
+            mean, variance, to_inputs = belief.predict(u)
             sd = np.sqrt(variance)
             z = (self.best - mean) / sd
             value, slope = log_h(z)
@@ -84,9 +83,9 @@ class ExpectedImprovement(Acquisition):
 
     best: float
 
-    def on(self, posterior: Posterior) -> Objective:
+    def on(self, belief: Belief) -> Objective:
         def score(u: Array) -> Score:
-            mean, variance, to_inputs = posterior.predict(u)
+            mean, variance, to_inputs = belief.predict(u)
             sd = np.sqrt(variance)
             z = (self.best - mean) / sd
             density = np.exp(-0.5 * z * z - _HALF_LOG_2PI)

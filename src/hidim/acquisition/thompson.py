@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hidim._types import Array
-from hidim.acquisition.base import Acquisition
-from hidim.gp.posterior import Posterior
+from hidim.acquisition.base import Acquisition, Belief
 from hidim.optim.base import Objective, Score
 
 
@@ -19,8 +18,8 @@ class Thompson(Acquisition):
     seed: int
     features: int = 1024
 
-    def on(self, posterior: Posterior) -> Objective:
-        path = posterior.path(np.random.default_rng(self.seed), self.features)
+    def on(self, belief: Belief) -> Objective:
+        path = belief.drawn(np.random.default_rng(self.seed), self.features)
 
         def score(u: Array) -> Score:
             value, to_inputs = path(u)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hidim.bench.naming import split_names
+from hidim._settings import split_names
 
 DEFAULT_PROBLEMS = "branin-25,hartmann6-100,rep-branin-20,rep-hartmann6-20,rosenbrock-20,levy-20"
 
@@ -109,7 +109,7 @@ def _list(_: argparse.Namespace) -> None:
     from hidim.bench.papers import STUDIES
     from hidim.bench.peers import PEERS
     from hidim.bench.problems import EXAMPLES, FAMILIES, NAMED, VARIANTS
-    from hidim.methods import METHODS, RECIPES
+    from hidim.methods import METHODS
 
     print("Problems: FAMILY-DIMENSION, then any of", ", ".join(f"-{variant}" for variant in VARIANTS))
     for name, family in FAMILIES.items():
@@ -121,7 +121,7 @@ def _list(_: argparse.Namespace) -> None:
     print("Experiments of papers, for `hidim bench paper`:")
     for study in STUDIES.values():
         print(f"  {study.name:16} {study.about}")
-    print("Methods:", ", ".join([*PEERS, *(PREFIX + name for name in METHODS | RECIPES)]))
+    print("Methods:", ", ".join([*PEERS, *(PREFIX + name for name in METHODS)]))
     print("  with settings, for example hidim:rembo(low=3,runs=4,kernel=categorical)")
 
 

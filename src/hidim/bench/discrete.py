@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hidim._types import Array, Params
+from hidim._types import Array, Params, Rng
 from hidim.bench.base import Problem, Suggest
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def discrete_47() -> Table:
     return Table(name, float(values.min()), options, active, values)
 
 
-def _effects(counts: list[int], rng: np.random.Generator) -> Array:
+def _effects(counts: list[int], rng: Rng) -> Array:
     """Main effects and those of pairs, added up: an array of shape `counts`."""
     axes = range(len(counts))
     total = np.zeros(counts)

@@ -17,6 +17,7 @@ from itertools import product
 
 import numpy as np
 
+from hidim.belief.inference import Peak
 from hidim.bench.base import BoxProblem
 from hidim.bench.naming import PREFIX
 from hidim.bench.peers import Peer, check_method, make_peer
@@ -24,7 +25,6 @@ from hidim.bench.problems import problem
 from hidim.bench.runner import one_thread, spawn_pool, step
 from hidim.bench.tables import render
 from hidim.errors import HidimError
-from hidim.methods.surrogate import Surrogate
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def measure_all(
     for dim, size, method in product(list(dims), list(sizes), methods):
         _task(family, dim)
         # hidim refits after a stretch of trials: what is timed must hold a whole one.
-        stretch = math.ceil(Surrogate().growth * size)
+        stretch = math.ceil(Peak().growth * size)
         count = max(repeats, stretch) if method.startswith(PREFIX) else peer_repeats
         with one_thread(), spawn_pool(1) as pool:
             cell = pool.submit(measure, method, dim, size, count, family).result()

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array, Indices
+from hidim._types import Array, Indices, Rng
 from hidim.bench import functions
 from hidim.bench.base import BoxProblem, Crash, Problem
 from hidim.bench.conditional import DeepTree, Jenatton, shifted_jenatton
@@ -236,7 +236,7 @@ def mirror(u: Array) -> Array:
     return 1 - np.abs(1 - u % 2)
 
 
-def _shift(minimiser: Array, active: Indices, rng: np.random.Generator) -> Array:
+def _shift(minimiser: Array, active: Indices, rng: Rng) -> Array:
     """A shift of the active coordinates that leaves the minimiser in the cube, of shape (dim,)."""
     low, high = np.maximum(minimiser - MAX_SHIFT, 0), np.minimum(minimiser + MAX_SHIFT, 1)
     shift = np.zeros_like(minimiser)
@@ -244,13 +244,13 @@ def _shift(minimiser: Array, active: Indices, rng: np.random.Generator) -> Array
     return shift
 
 
-def _orthogonal(dim: int, rng: np.random.Generator) -> Array:
+def _orthogonal(dim: int, rng: Rng) -> Array:
     """A uniformly random orthogonal matrix; the signs are fixed because LAPACKs differ in theirs."""
     q, r = np.linalg.qr(rng.standard_normal((dim, dim)))
     rotation: Array = q * np.sign(np.diag(r))
     return rotation
 
 
-def _generator(base: str, purpose: str) -> np.random.Generator:
+def _generator(base: str, purpose: str) -> Rng:
     # crc32 because Python's own hash of a string changes from process to process.
     return np.random.default_rng(zlib.crc32(f"{base}/{purpose}".encode()))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array, Indices, Pullback
+from hidim._types import Array, Indices, Pullback, Rng
 from hidim.errors import MethodError
 
 
@@ -55,6 +55,11 @@ class Embedding(ABC):
         return self.low
 
     @property
+    def fills_box(self) -> bool:
+        """Whether every y of the box is where `settle` leaves it."""
+        return True
+
+    @property
     @abstractmethod
     def radius(self) -> float:
         """r: y is searched in [-r, r]^d."""
@@ -74,6 +79,6 @@ class Embedding(ABC):
         """Points (n, d) of the box moved to where points with an image of their own are; here, they stay."""
         return Moved(y, lambda g: g)
 
-    def sample(self, rng: np.random.Generator, n: int) -> Array:
+    def sample(self, rng: Rng, n: int) -> Array:
         """Random points (n, d) to begin with."""
         return rng.uniform(-self.radius, self.radius, size=(n, self.low))

@@ -13,7 +13,7 @@ from hidim.embed.base import Embedding
 from hidim.embed.counter import normals
 from hidim.errors import MethodError
 
-Box = Literal["sqrt", "theorem", "log"]
+BoxName = Literal["sqrt", "theorem", "log"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Gaussian(Embedding):
         [[0.0]]
     """
 
-    box: Box = "sqrt"
+    box: BoxName = "sqrt"
     failure: float = 0.1
 
     def __post_init__(self) -> None:

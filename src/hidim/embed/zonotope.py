@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hidim._limits import COLUMNS_OF_ZONOTOPE
-from hidim._types import Array, Indices, Mask
+from hidim._types import Array, Indices, Mask, Rng
 from hidim.embed.base import Embedding, Moved
 from hidim.embed.gaussian import Gaussian
 from hidim.errors import MethodError
@@ -72,6 +72,10 @@ class Zonotope(Embedding):
         return basis.scale * basis.q[indices]
 
     @property
+    def fills_box(self) -> bool:
+        return False
+
+    @property
     def radius(self) -> float:
         return math.sqrt(self.low)
 
@@ -99,7 +103,7 @@ class Zonotope(Embedding):
         image = self.image(y)
         return Moved(image.value @ q / scale, lambda g: image.to_inputs(g @ q.T / scale))
 
-    def sample(self, rng: np.random.Generator, n: int) -> Array:
+    def sample(self, rng: Rng, n: int) -> Array:
         """Uniform in the ball within the box, which for large D is nearly the zonotope."""
         direction = rng.standard_normal((n, self.low))
         size = self.radius * rng.uniform(size=(n, 1)) ** (1.0 / self.low)

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from hidim._types import Array, Mask
 from hidim.errors import NumericalError
+from hidim.gp.kernels.blocks import blocks as blocks_of
 from hidim.gp.model import Model
 
 #: θ is rounded to this many decimals before it is used, so that what is stored is what was used.
@@ -46,7 +47,7 @@ def fit(
     if held is not None:
         low, high = np.where(held, starts[0], low), np.where(held, starts[0], high)
     best = Fit(np.clip(starts[0], low, high), np.inf, 0)
-    count, blocks = 0, model.kernel.blocks(x)
+    count, blocks = 0, blocks_of(model.kernel, x)
 
     def loss(theta: Array) -> tuple[float, Array]:
         nonlocal best, count

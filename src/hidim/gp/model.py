@@ -16,20 +16,24 @@ from functools import cached_property
 import numpy as np
 
 from hidim._types import Array, Indices, Mask
+from hidim.errors import MethodError
 from hidim.gp import linalg
+from hidim.gp.densities import Normal
+from hidim.gp.hyperparameter import Hyperparameter, bounds, log_prior, starts, total
 from hidim.gp.kernels.base import Kernel
-from hidim.gp.parameter import Parameter, bounds, log_prior, starts, total
-from hidim.gp.priors import Normal
+from hidim.gp.kernels.blocks import blocks as blocks_of
 
 
-def noise_parameter(*, noisy: bool = False) -> Parameter:
+def noise_parameter(*, noisy: bool = False) -> Hyperparameter:
     """log σ² of standardised outcomes: small unless the data say otherwise, or are known to be `noisy`.
 
-    Few noisy data can also be explained by a short length-scale, and more closely.
+    Few noisy data can also be explained by a short length-scale, and more closely: so more is expected of
+    noisy ones. The numbers are choices that were not varied. The lower limit keeps covariances well
+    conditioned, the upper one is twice the variance of everything.
     """
     usual, spread = (0.01, 2.0) if noisy else (1e-4, 3.0)
     prior = Normal(math.log(usual), spread)
-    return Parameter("log_noise", 1, math.log(usual), math.log(1e-8), math.log(2.0), prior)
+    return Hyperparameter("log_noise", 1, math.log(usual), math.log(1e-8), math.log(2.0), prior)
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,11 @@ class Model:
     """
 
     kernel: Kernel
-    noise: Parameter = field(default_factory=noise_parameter)
+    noise: Hyperparameter = field(default_factory=noise_parameter)
     mean_sd: float = 1.0
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[Hyperparameter, ...]:
         return (*self.kernel.parameters, self.noise)
 
     @cached_property
@@ -72,6 +76,46 @@ class Model:
             return 0.0
         return float(inverse_ones @ y / (inverse_ones.sum() + self.mean_sd**-2))
 
+    def ridge(self, theta: Array, variances: Array | None) -> float | Array:
+        """What is added to the diagonal of the covariance: σ², and v (n,) if there is any."""
+        noise = math.exp(theta[-1])
+        return noise if variances is None else noise + variances
+
+    def stretched(self, theta: Array, factor: float) -> Array:
+        """θ with all length-scales `factor` times as long, as far as their limits allow."""
+        level = self.holds("log_lengthscale")
+        if not level.any():
+            raise MethodError("this model has no length-scales that could be stretched")
+        low, high = self.bounds
+        stretched: Array = np.where(level, np.clip(theta + math.log(factor), low, high), theta)
+        return stretched
+
+    def shortened(self, theta: Array, longest: float) -> Array:
+        """θ with no log length-scale above `longest`."""
+        level, deviation = self.holds("log_lengthscale"), self.holds("log_lengthscale_deviation")
+        theta = theta.copy()
+        if deviation.any():
+            common = theta[level][0]
+            theta[deviation] = np.minimum(common + theta[deviation], longest) - common
+        else:
+            theta[level] = np.minimum(theta[level], longest)
+        return theta
+
+    def log_density(self, theta: Array, x: Array, y: Array, variances: Array | None = None) -> float:
+        """log p(y | θ) + log p(θ) alone: one factor and no gradient, for samplers that only compare.
+
+        Args:
+            theta: (size,); x: (n, p); y: (n,); variances: v (n,), none by default.
+        """
+        gram, ridge = self.kernel.gram(theta[:-1], x).value, self.ridge(theta, variances)
+        factor = linalg.cholesky_by_blocks(gram, blocks_of(self.kernel, x), ridge)
+        mean = self.mean(linalg.solve(factor, np.ones(len(y))), y)
+        value = 0.5 * float((y - mean) @ linalg.solve(factor, y - mean)) + linalg.half_log_determinant(factor)
+        value += 0.5 * len(y) * math.log(2.0 * math.pi)
+        if mean != 0.0:
+            value += 0.5 * (mean / self.mean_sd) ** 2
+        return log_prior(self.parameters, theta)[0] - value
+
     def negative_log_posterior(
         self,
         theta: Array,
@@ -86,17 +130,15 @@ class Model:
             theta: (size,); x: (n, p); y: (n,); variances: v (n,), none by default.
             blocks: the kernel's for x, if they are known already.
         """
-        n = len(y)
         gram = self.kernel.gram(theta[:-1], x)
         noise = math.exp(theta[-1])
-        blocks = blocks or self.kernel.blocks(x)
-        ridge = noise if variances is None else noise + variances
-        factor = linalg.cholesky_by_blocks(gram.value, blocks, ridge)
+        blocks = blocks or blocks_of(self.kernel, x)
+        factor = linalg.cholesky_by_blocks(gram.value, blocks, self.ridge(theta, variances))
         inverse = linalg.inverse_by_blocks(factor, blocks)
         mean = self.mean(inverse.sum(axis=1), y)
         alpha = inverse @ (y - mean)
         value = 0.5 * float((y - mean) @ alpha) + linalg.half_log_determinant(factor)
-        value += 0.5 * n * math.log(2.0 * math.pi)
+        value += 0.5 * len(y) * math.log(2.0 * math.pi)
         if mean != 0.0:
             value += 0.5 * (mean / self.mean_sd) ** 2  # the mean is at its optimum: no gradient of its own
         gradient = np.empty_like(theta)

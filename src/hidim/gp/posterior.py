@@ -14,9 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array, Indices
+from hidim._types import Array, Indices, Rng
 from hidim.gp import linalg
 from hidim.gp.kernels.base import Against
+from hidim.gp.kernels.blocks import blocks
+from hidim.gp.kernels.features import features as random_features
+from hidim.gp.kernels.groups import widest
 from hidim.gp.model import Model
 
 #: Variances below this share of the prior variance are rounding errors.
@@ -31,19 +34,29 @@ class Prediction(NamedTuple):
     to_inputs: Callable[[Array, Array], Array]
 
 
-class PathValue(NamedTuple):
+class DrawnValue(NamedTuple):
     """Values (r,) of one sampled function, and the pullback to its inputs."""
 
     value: Array
     to_inputs: Callable[[Array], Array]
 
 
+class LeftOut(NamedTuple):
+    """By how much y_i is above what all others say of it (n,), and the variance of that."""
+
+    residual: Array
+    variance: Array
+
+    @property
+    def log_density(self) -> Array:
+        """log p(y_i | y_{−i}) (n,)."""
+        return -0.5 * (np.log(self.variance) + self.residual**2 / self.variance + math.log(2.0 * math.pi))
+
+
 def factorise(model: Model, theta: Array, x: Array, variances: Array | None = None) -> Array:
     """The Cholesky factor (n, n) of K."""
-    noise = math.exp(theta[-1])
-    ridge = noise if variances is None else noise + variances
-    kernel = model.kernel
-    return linalg.cholesky_by_blocks(kernel.gram(theta[:-1], x).value, kernel.blocks(x), ridge)
+    kernel, ridge = model.kernel, model.ridge(theta, variances)
+    return linalg.cholesky_by_blocks(kernel.gram(theta[:-1], x).value, blocks(kernel, x), ridge)
 
 
 class Posterior:
@@ -76,6 +89,20 @@ class Posterior:
         self.variances = variances
         self.factor = factorise(model, theta, x, variances) if factor is None else factor
 
+    @property
+    def dim(self) -> int:
+        """p, the number of columns of an input."""
+        return int(self.x.shape[1])
+
+    @property
+    def widest(self) -> int:
+        """The number of numbers in the largest group of a sum over groups; p for other kernels."""
+        return widest(self.model.kernel, self.dim)
+
+    def information(self) -> float:
+        """The information gain ½ log |1 + K/σ²| = ½ log |K + σ²| − ½ Σ log (σ² + v)."""
+        return linalg.half_log_determinant(self.factor) - 0.5 * float(np.log(self.noises).sum())
+
     @cached_property
     def mean(self) -> float:
         """m, the fitted constant mean."""
@@ -106,7 +133,7 @@ class Posterior:
     @cached_property
     def _blocks(self) -> list[tuple[Indices, Array]]:
         """Rows without covariance with those of other blocks, and their part of the factor."""
-        found = self.model.kernel.blocks(self.x)
+        found = blocks(self.model.kernel, self.x)
         if len(found) == 1:
             return [(found[0], self.factor)]
         return [(rows, np.asfortranarray(self.factor[rows[:, None], rows])) for rows in found]
@@ -178,41 +205,34 @@ class Posterior:
         """
         return self if len(pending) == 0 else self.extended_at_once(pending, self.predict(pending).mean)
 
-    def covariance(self, u: Array) -> Array:
-        """Joint posterior covariance (r, r) of the function at `u`."""
-        solved = linalg.solve_lower(self.factor, self._against(u).value.T)
-        return self.model.kernel.gram(self.theta[:-1], u).value - solved.T @ solved
-
-    def sample(self, u: Array, rng: np.random.Generator, count: int = 1) -> Array:
-        """Joint draws (count, r) of the function at `u`."""
-        factor, _ = linalg.cholesky(self.covariance(u))
-        normal = rng.standard_normal((count, len(u)))
-        return self.predict(u).mean + normal @ factor.T
-
-    def path(self, rng: np.random.Generator, features: int = 1024) -> Callable[[Array], PathValue]:
+    def drawn(self, rng: Rng, features: int = 1024) -> Callable[[Array], DrawnValue]:
         """One function drawn from the posterior, to be evaluated anywhere, with gradients.
 
         Matheron's rule (Wilson et al. 2020): a prior draw from random features, corrected at the data.
         """
         kernel, theta = self.model.kernel, self.theta[:-1]
-        feature_map = kernel.features(theta, rng, features, self.x.shape[1])
+        feature_map = random_features(kernel, theta, rng, features, self.x.shape[1])
         at_data = feature_map(self.x).value
         weights = rng.standard_normal(at_data.shape[1]) / math.sqrt(at_data.shape[1])
         noise = np.sqrt(self.noises) * rng.standard_normal(len(self.y))
         correction = linalg.solve(self.factor, self.y - self.mean - at_data @ weights - noise)
 
-        def evaluate(u: Array) -> PathValue:
+        def evaluate(u: Array) -> DrawnValue:
             phi, k = feature_map(u), self._against(u)
 
             def to_inputs(g: Array) -> Array:
                 return phi.to_inputs(np.outer(g, weights)) + k.to_inputs(np.outer(g, correction))
 
-            return PathValue(self.mean + phi.value @ weights + k.value @ correction, to_inputs)
+            return DrawnValue(self.mean + phi.value @ weights + k.value @ correction, to_inputs)
 
         return evaluate
 
-    def leave_one_out(self) -> Array:
-        """log p(y_i | y_{−i}) (n,) in closed form (Rasmussen and Williams 2006, eq. 5.10–5.12)."""
+    def stretched(self, factor: float) -> Posterior:
+        """The posterior of the same data under length-scales `factor` times as long: one factorisation."""
+        theta = self.model.stretched(self.theta, factor)
+        return Posterior(self.model, theta, self.x, self.y, variances=self.variances)
+
+    def leave_one_out(self) -> LeftOut:
+        """y_i given all others, in closed form (Rasmussen and Williams 2006, eq. 5.10–5.12)."""
         precision = np.diagonal(linalg.inverse(self.factor))
-        residual = self.alpha / precision
-        return 0.5 * (np.log(precision) - residual**2 * precision - math.log(2.0 * math.pi))
+        return LeftOut(self.alpha / precision, 1.0 / precision)

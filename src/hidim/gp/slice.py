@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Rng
 from hidim.errors import NumericalError
 from hidim.gp.fit import DECIMALS
 from hidim.gp.model import Model
@@ -24,7 +24,7 @@ def sweep(
     theta: Array,
     low: Array,
     high: Array,
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     width: float = 1.0,
     max_steps: int = 10,
@@ -44,7 +44,7 @@ def _update(
     index: int,
     low: Array,
     high: Array,
-    rng: np.random.Generator,
+    rng: Rng,
     width: float,
     max_steps: int,
 ) -> tuple[Array, float]:
@@ -84,7 +84,7 @@ def sample(
     x: Array,
     y: Array,
     start: Array,
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     count: int,
     burn_in: int = 10,
@@ -98,7 +98,7 @@ def sample(
 
     def log_density(theta: Array) -> float:
         try:
-            value = -model.negative_log_posterior(theta, x, y, variances)[0]
+            value = model.log_density(theta, x, y, variances)
         except NumericalError:
             return -math.inf
         return value if math.isfinite(value) else -math.inf

@@ -24,11 +24,13 @@ from functools import cached_property
 
 import numpy as np
 
+from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array, Mask, Params
 from hidim.errors import HidimError
+from hidim.frame import Ground
 from hidim.insight.fitting import branching
-from hidim.insight.learned import CENTRAL, MOST_COLUMNS, Learned, learn
-from hidim.methods.paths import PathSearch, Setting, best_paths
+from hidim.insight.learned import CENTRAL, Learned, learn
+from hidim.search.paths import Paths, Setting, best_routes, composition
 from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, everywhere, tree
 from hidim.trial import History, Trial, TrialState
@@ -160,9 +162,9 @@ def branches(space: Space, history: History, *, maximize: bool, best: Trial | No
     root = tree(space)
     if not root.forks:
         raise HidimError("the space has no branches: no option of any choice has parameters of its own")
-    if space.dim > MOST_COLUMNS:
+    if space.dim > COLUMNS_OF_INSIGHT:
         raise HidimError(
-            f"the space has {space.dim} columns, and branches are told for at most {MOST_COLUMNS}"
+            f"the space has {space.dim} columns, and branches are told for at most {COLUMNS_OF_INSIGHT}"
         )
     found = _counted(space, root, history, maximize=maximize, best=best)
     try:
@@ -197,8 +199,8 @@ def _counted(
     points = space.encode_all([trial.params for trial in trials]).reshape(-1, space.dim)
     active = np.stack([has(space, node, points) for node in nodes], axis=1)  # (trials, nodes)
     complete = np.array([trial.state is TrialState.COMPLETE for trial in trials], dtype=np.bool_)
-    losses = np.array([t.value if t.value is not None else np.inf for t in trials], dtype=np.float64)
-    losses = np.where(complete, -losses if maximize else losses, np.inf)
+    losses = np.full(len(trials), np.inf)
+    losses[complete] = history.losses(maximize=maximize)
     ways = _ways(root)
     at_best = None if best is None else space.encode(best.params)[None]
     found = []
@@ -235,7 +237,7 @@ def _ways(root: Node) -> dict[int, int]:
 def _expected(learned: Learned, root: Node) -> list[Expected]:
     """The best that the model finds on a path through each node."""
     space, nodes, posterior = learned.space, everywhere(root), learned.posterior
-    seen = np.where(posterior.x < 0.0, np.nan, posterior.x)
+    seen = posterior.x
     best = seen[np.argsort(posterior.y, kind="stable")[:BEST]]
     row = _best_settings(learned, nodes, best)
     means = [_alone(learned, node, row[None])[0] for node in nodes]
@@ -258,23 +260,16 @@ def _expected(learned: Learned, root: Node) -> list[Expected]:
 def _best_settings(learned: Learned, nodes: tuple[Node, ...], best: Array) -> Array:
     """A row (D,) with the best setting of every node at once: their columns differ."""
     together = Node("", (), (), tuple(replace(node, forks=(), beside=()) for node in nodes))
-    search = PathSearch(raw=SETTINGS * len(nodes), keep=1)
-    rng = np.random.default_rng(0)
-    found = search(learned.posterior, learned.space, together, [0.0], best, rng)
+    search, ground = Paths(settings=SETTINGS * len(nodes), keep=1), Ground(learned.space)
+    found = search.composed(learned.posterior, ground, together, [0.0], best, np.random.default_rng(0))
     return np.asarray(found[0].points[0])
 
 
 def _through(space: Space, root: Node, node: Node, settings: Mapping[int, Setting]) -> Array:
     """The best point (D,) that has a node."""
     own = settings[id(node)]
-    path = best_paths(root, {**settings, id(node): own._replace(bound=own.bound + FORCE)}, 1)[0]
-    point = np.full(space.dim, np.nan)
-    for step in path.nodes:
-        point[step.columns] = own.row[step.columns]
-        if step.gate is not None:
-            column, position = step.gate
-            point[column] = (position + 0.5) / space.columns.levels[column]
-    return point
+    route = best_routes(root, {**settings, id(node): own._replace(bound=own.bound + FORCE)}, 1)[0]
+    return composition(space, route, settings)
 
 
 def _alone(learned: Learned, node: Node, points: Array) -> Array:
@@ -282,8 +277,7 @@ def _alone(learned: Learned, node: Node, points: Array) -> Array:
     alone = np.full(points.shape, np.nan)
     alone[:, node.columns] = points[:, node.columns]
     if node.gate is not None and not len(node.columns):
-        column, position = node.gate
-        alone[:, column] = (position + 0.5) / learned.space.columns.levels[column]
+        alone[:, node.gate[0]] = learned.space.columns.place(*node.gate)
     return learned.mean(alone) - learned.posterior.mean
 
 

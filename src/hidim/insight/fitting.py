@@ -23,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hidim._types import Array, Indices
+from hidim.belief.priors import Flat, Prior, Tree
+from hidim.belief.priors.tree import nodes
+from hidim.frame import Ground, Observations
 from hidim.gp.fit import fit
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES
 from hidim.gp.posterior import Posterior
-from hidim.methods.addtree import TreeSurrogate, nodes
-from hidim.methods.base import Observations
-from hidim.methods.surrogate import Surrogate, blanked
 from hidim.space import Space
 from hidim.space.columns import Kind
 
@@ -52,23 +52,23 @@ class View(NamedTuple):
 
     Args:
         space: where.
-        surrogate: which makes the model; its length-scales are hierarchical.
+        prior: which makes the model; its length-scales are hierarchical.
         numbers: columns of numbers, in the order in which the model has their length-scales.
     """
 
     space: Space
-    surrogate: Surrogate
+    prior: Prior
     numbers: Indices
 
     def inputs(self, points: Array) -> Array:
         """Points (n, D), NaN where inactive, as the kernel wants them."""
-        return self.surrogate.blanked(self.space, points)
+        return self.prior.inputs(Ground(self.space), points)
 
 
 def plain(space: Space) -> View:
     """All columns in one kernel."""
     numbers = np.flatnonzero(space.columns.kind != Kind.LABEL)
-    return View(space, Surrogate(lengthscales="hierarchical"), numbers)
+    return View(space, Flat(), numbers)
 
 
 def branching(space: Space) -> View:
@@ -78,8 +78,7 @@ def branching(space: Space) -> View:
     well, but its intervals miss the truth more often.
     """
     numbers = np.concatenate([term.numbers for term in nodes(space)]).astype(np.intp)
-    surrogate = TreeSurrogate(lengthscales="hierarchical", form="matern", warped=False)
-    return View(space, surrogate, numbers)
+    return View(space, Tree(form="matern", warped=False), numbers)
 
 
 class Start(NamedTuple):
@@ -92,7 +91,7 @@ class Start(NamedTuple):
 
 def fitted(view: View, seen: Observations) -> Posterior:
     """The posterior of the transformed losses under the most probable transform and hyperparameters."""
-    model = view.surrogate.model(view.space)
+    model = view.prior.model(Ground(view.space))
     few = even(seen, FIRST_TRIALS)
     best = max((s for name in TRANSFORMS for s in _tried(view, model, few, name)), key=lambda s: s.score)
     x, y, variances = _transformed(view, seen, best.outcome)
@@ -122,7 +121,7 @@ def _tried(view: View, model: Model, seen: Observations, outcome: str) -> list[S
     x, y, variances = _transformed(view, seen, outcome)
     thetas = [_tied(model)]
     if len(view.numbers):
-        numbers = blanked(view.space, seen.x)[:, view.numbers]
+        numbers = plain(view.space).inputs(seen.x)[:, view.numbers]
         thetas.append(_untied(model, picked(numbers, y)))
     jacobian = float(np.sum(np.log(OUTCOMES[outcome].slopes(seen.y))))
     steps = _affordable(x, 4e8, FIRST_STEPS)

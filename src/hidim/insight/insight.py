@@ -73,8 +73,9 @@ class Insight:
     @cached_property
     def ranked(self) -> list[Trial]:
         """Complete trials, the best first and the earlier of equals before the later."""
-        sign = -1.0 if self.maximize else 1.0
-        return sorted(self.history.complete, key=lambda trial: sign * float(trial.value or 0.0))
+        order = np.argsort(self.history.losses(maximize=self.maximize), kind="stable")
+        complete = self.history.complete
+        return [complete[place] for place in order]
 
     @cached_property
     def points(self) -> Array:

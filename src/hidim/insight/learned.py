@@ -9,24 +9,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array
 from hidim.errors import HidimError
-from hidim.gp import linalg
+from hidim.frame import observe
 from hidim.gp.kernels.base import Against
 from hidim.gp.outcome import OUTCOMES
 from hidim.gp.posterior import Posterior
 from hidim.insight.fitting import View, even, fitted
 from hidim.insight.units import Units
-from hidim.methods.base import Task, observe
 from hidim.space import Space
+from hidim.task import Task
 from hidim.trial import History
 
 #: Fewer complete trials than this tell nothing about any parameter.
 ENOUGH = 5
 #: Of more complete trials, this many are chosen evenly by rank: the fit takes seconds, not minutes.
 MOST_TRIALS = 500
-#: Spaces with more columns are beyond the model.
-MOST_COLUMNS = 5000
 #: A loss of the worse half that is so many times as far from the best as the next one is a penalty.
 PENALTY = 100.0
 #: Half the width of a central 95 % interval, in standard deviations.
@@ -64,8 +63,7 @@ class Learned:
     @cached_property
     def quality(self) -> float:
         """How well single trials are predicted from all others: R², 1 at best, 0 or less if not at all."""
-        precision = np.diagonal(linalg.inverse(self.posterior.factor))
-        residual = self.posterior.alpha / precision
+        residual = self.posterior.leave_one_out().residual
         return 1.0 - float(np.mean(residual**2) / np.var(self.posterior.y))
 
     @cached_property
@@ -101,9 +99,10 @@ class Learned:
 
 def check_width(space: Space) -> None:
     """Raise `HidimError` if there are too many columns for a model, or for a `View`, which lists them."""
-    if space.dim > MOST_COLUMNS:
+    if space.dim > COLUMNS_OF_INSIGHT:
         raise HidimError(
-            f"the space has {space.dim} columns, and the model of the values is for at most {MOST_COLUMNS}"
+            f"the space has {space.dim} columns, and the model of the values is for at most "
+            f"{COLUMNS_OF_INSIGHT}"
         )
 
 

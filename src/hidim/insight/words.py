@@ -9,11 +9,12 @@ from typing import Protocol
 
 import numpy as np
 
+from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array
 from hidim.errors import HidimError
 from hidim.insight.branches import Branch, Branches
 from hidim.insight.importance import Entry, Importance, percent
-from hidim.insight.learned import CENTRAL, MOST_COLUMNS, Learned
+from hidim.insight.learned import CENTRAL, Learned
 from hidim.space import Choice, Int, Space
 from hidim.space.tree import Vertex
 from hidim.trial import History, Trial, TrialState
@@ -130,8 +131,7 @@ def _failures(insight: Findings) -> Iterator[str]:
 
 
 def _progress(insight: Findings) -> Iterator[str]:
-    sign = -1.0 if insight.maximize else 1.0
-    losses = sign * np.array([trial.value for trial in insight.history.complete], dtype=np.float64)
+    losses = insight.history.losses(maximize=insight.maximize)
     n = len(losses)
     if n < 8:
         yield f"Too few trials to say whether it still improves: {n} complete."
@@ -252,7 +252,7 @@ def _values(vertex: Vertex, units: Array) -> Array:
 
 
 def _options(insight: Findings) -> Iterator[str]:
-    if insight.space.dim > MOST_COLUMNS:  # too wide to be encoded for this alone
+    if insight.space.dim > COLUMNS_OF_INSIGHT:  # too wide to be encoded for this alone
         return
     choices = [
         v for v in _by_importance(insight) if isinstance(v.parameter, Choice) and v.parameter.levels > 1
@@ -301,9 +301,9 @@ def _branches(insight: Findings) -> Iterator[str]:
         return
     if known.learned is None:  # the options have told the rest
         return
-    sign = -1.0 if insight.maximize else 1.0
-    expected = [(sign * b.expected.value, b) for b in known.all if b.expected and b.is_leaf]
-    leaves = [branch for _, branch in sorted(expected, key=lambda pair: pair[0])]
+    expected = [(branch.expected.value, branch) for branch in known.all if branch.expected and branch.is_leaf]
+    ranked = sorted(expected, key=lambda pair: pair[0], reverse=insight.maximize)
+    leaves = [branch for _, branch in ranked]
     listed = leaves[:MOST_BRANCHES]
     names = shortened([branch.node.title for branch in listed], LONGEST)
     width = max(map(len, names))

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-import numpy as np
-
+from hidim._limits import COLUMNS_WITHOUT_EMBEDDING
 from hidim._types import Array
-from hidim.methods.addtree import AddTree
-from hidim.methods.base import Method, Suggestion, Task
-from hidim.methods.baxus import Baxus
-from hidim.methods.gp import GaussianProcess
+from hidim.methods.addtree import ADDTREE
+from hidim.methods.base import Method
+from hidim.methods.baxus import BAXUS
+from hidim.methods.gp import GP
+from hidim.task import Suggestion, Task
 from hidim.trial import History
-
-#: Spaces with more columns than this are searched through an embedding.
-LARGE = 5_000
 
 
 @dataclass(frozen=True)
 class Auto(Method):
     """The default: `gp`; `addtree` for conditional spaces; beyond 5000 columns `baxus`."""
 
-    name: ClassVar[str] = "auto"
+    name: str = "auto"
 
     def chosen(self, task: Task) -> Method:
         """The method that is used for a task."""
-        if task.space.dim > LARGE:
-            return Baxus()
-        return AddTree() if task.space.is_conditional else GaussianProcess()
+        if task.space.dim > COLUMNS_WITHOUT_EMBEDDING:
+            return BAXUS
+        return ADDTREE if task.space.is_conditional else GP
 
-    def suggest(self, task: Task, history: History, rng: np.random.Generator) -> Suggestion:
-        return self.chosen(task).suggest(task, history, rng)
+    def suggest(self, task: Task, history: History, number: int) -> Suggestion:
+        return self.chosen(task).suggest(task, history, number)
 
     def means(self, task: Task, history: History) -> Array | None:
         return self.chosen(task).means(task, history)

@@ -5,15 +5,12 @@ from hidim.optim.cmaes import CMAES
 from hidim.optim.direct import Direct
 from hidim.optim.lbfgs import ascend
 from hidim.optim.multistart import Multistart
-from hidim.optim.search import Scatter
 
 #: One example of every maximiser, for the contract suite.
 MAXIMISERS: dict[str, Maximiser] = {
     "multistart": Multistart(raw=64, restarts=4),
     "direct": Direct(max_evaluations=1000),
     "cmaes": CMAES(max_evaluations=1000),
-    "sobol": Scatter(1024),
-    "uniform": Scatter(1024, uniform=True),
 }
 
 __all__ = [
@@ -24,7 +21,6 @@ __all__ = [
     "Multistart",
     "Objective",
     "Optimum",
-    "Scatter",
     "Score",
     "ascend",
 ]

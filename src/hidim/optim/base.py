@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from hidim._types import Array, Pullback
+from hidim._types import Array, Pullback, Rng
 
 
 class Score(NamedTuple):
@@ -38,12 +38,7 @@ class Maximiser(ABC):
 
     @abstractmethod
     def __call__(
-        self,
-        objective: Objective,
-        lower: Array,
-        upper: Array,
-        rng: np.random.Generator,
-        starts: Array | None = None,
+        self, objective: Objective, lower: Array, upper: Array, rng: Rng, starts: Array | None = None
     ) -> Optimum:
         """The best point found in [lower, upper] (p,); `starts` (s, p) are points worth trying."""
 

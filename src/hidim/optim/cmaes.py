@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hidim._types import Array, Mask
+from hidim._types import Array, Mask, Rng
 from hidim.optim.base import Maximiser, Objective, Optimum, best_of
 
 
@@ -23,12 +23,7 @@ class CMAES(Maximiser):
     sigma: float = 0.2
 
     def __call__(
-        self,
-        objective: Objective,
-        lower: Array,
-        upper: Array,
-        rng: np.random.Generator,
-        starts: Array | None = None,
+        self, objective: Objective, lower: Array, upper: Array, rng: Rng, starts: Array | None = None
     ) -> Optimum:
         points = 0.5 * (lower + upper)[None] if starts is None else np.clip(starts, lower, upper)
         best = best_of(points, objective(points).value, len(points))
@@ -41,13 +36,7 @@ class CMAES(Maximiser):
         return self._search(objective, lower, upper, rng, best, free)
 
     def _search(
-        self,
-        objective: Objective,
-        lower: Array,
-        upper: Array,
-        rng: np.random.Generator,
-        best: Optimum,
-        free: Mask,
+        self, objective: Objective, lower: Array, upper: Array, rng: Rng, best: Optimum, free: Mask
     ) -> Optimum:
         from cmaes import CMA
 

@@ -6,28 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Rng
 from hidim.optim.base import Maximiser, Objective, Optimum, best_of
 
 
 @dataclass(frozen=True)
 class Direct(Maximiser):
-    """scipy's DIRECT. Best in a handful of dimensions; the given starts are scored beside it.
+    """scipy's DIRECT_L. Best in a handful of dimensions; the given starts are scored beside it.
 
     Args:
         max_evaluations: points scored at the most.
-        locally_biased: the DIRECT_L variant.
     """
 
     max_evaluations: int = 2000
-    locally_biased: bool = True
 
     def __call__(
         self,
         objective: Objective,
         lower: Array,
         upper: Array,
-        rng: np.random.Generator,  # deterministic: not used
+        rng: Rng,  # deterministic: not used
         starts: Array | None = None,
     ) -> Optimum:
         from scipy.optimize import Bounds, direct
@@ -49,7 +47,7 @@ class Direct(Maximiser):
                 Bounds(lower[~fixed], upper[~fixed]),
                 maxfun=self.max_evaluations,
                 maxiter=self.max_evaluations,
-                locally_biased=self.locally_biased,
+                locally_biased=True,
                 vol_tol=0.0,
                 len_tol=1e-8,
             )

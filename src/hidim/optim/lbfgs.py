@@ -34,7 +34,7 @@ def ascend(
 
     Args:
         objective: scores (r, p) points, larger is better.
-        starts: (r, p).
+        starts: (r, p); a coordinate that is NaN does not exist, and stays so.
         lower, upper: (p,) or (r, p); a coordinate with lower = upper stays where it is.
         max_calls: calls of the objective at most.
         memory: pairs of steps and gradient changes kept by each lane.
@@ -44,22 +44,31 @@ def ascend(
     Returns:
         points (r, p), scores (r,), number of points scored.
     """
+    missing = np.isnan(starts)
+    absent = bool(missing.any())
     lower, upper = np.broadcast_to(lower, starts.shape), np.broadcast_to(upper, starts.shape)
+    if absent:
+        starts, lower, upper = (np.where(missing, 0.0, array) for array in (starts, lower, upper))
+
+    def cost(points: Array, lanes: Indices) -> tuple[Array, Array]:
+        """−score of the points of some lanes, and its gradient."""
+        score = objective(np.where(missing[lanes], np.nan, points) if absent else points)
+        gradient = -score.to_inputs(np.ones(len(points)))
+        return -score.value, np.where(missing[lanes], 0.0, gradient) if absent else gradient
+
     points = np.clip(starts, lower, upper)
-    score = objective(points)
-    batch = _Lanes(points, -score.value, -score.to_inputs(np.ones(len(points))), lower, upper, memory)
+    everyone = np.arange(len(points))
+    batch = _Lanes(points, *cost(points, everyone), lower, upper, memory)
     evaluations = len(points)
-    active = np.flatnonzero(np.isfinite(batch.f) & ~batch.converged(np.arange(len(points)), tolerance))
+    active = np.flatnonzero(np.isfinite(batch.f) & ~batch.converged(everyone, tolerance))
     batch.turn(active)
     for _ in range(max_calls - 1):
         if len(active) == 0:
             break
         trial = batch.trial(active)
-        score = objective(trial)
         evaluations += len(trial)
-        gradient = -score.to_inputs(np.ones(len(trial)))
-        active = batch.advance(active, trial, -score.value, gradient, tolerance)
-    return batch.x, -batch.f, evaluations
+        active = batch.advance(active, trial, *cost(trial, active), tolerance)
+    return np.where(missing, np.nan, batch.x) if absent else batch.x, -batch.f, evaluations
 
 
 class _Lanes:

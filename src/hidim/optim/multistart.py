@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hidim._types import Array
+from hidim._types import Array, Rng
 from hidim.optim.base import Maximiser, Objective, Optimum, best_of
 from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import sobol
@@ -27,12 +27,7 @@ class Multistart(Maximiser):
     max_calls: int = 60
 
     def __call__(
-        self,
-        objective: Objective,
-        lower: Array,
-        upper: Array,
-        rng: np.random.Generator,
-        starts: Array | None = None,
+        self, objective: Objective, lower: Array, upper: Array, rng: Rng, starts: Array | None = None
     ) -> Optimum:
         points = lower + (upper - lower) * sobol(len(lower), self.raw, rng)
         if starts is not None:

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from hidim._types import Array, Indices, Mask
+from hidim._types import Array, Indices, Mask, Rng
 
 #: scipy has Sobol direction numbers for this many dimensions.
 SOBOL_LIMIT = 21_201
 
 
-def sobol(dim: int, count: int, seed: int | np.random.Generator) -> Array:
+def sobol(dim: int, count: int, seed: int | Rng) -> Array:
     """The first `count` points (count, dim) of a scrambled Sobol sequence in the unit cube.
 
     Above `SOBOL_LIMIT` dimensions the points are uniform.
@@ -27,14 +27,14 @@ def sobol(dim: int, count: int, seed: int | np.random.Generator) -> Array:
     return np.asarray(engine.random_base2(math.ceil(math.log2(count)))[:count])
 
 
-def latin_hypercube(dim: int, count: int, rng: np.random.Generator) -> Array:
+def latin_hypercube(dim: int, count: int, rng: Rng) -> Array:
     """`count` points (count, dim) of the unit cube; every column visits each of `count` strata once."""
     strata = rng.permuted(np.tile(np.arange(count), (dim, 1)), axis=1).T
     return (strata + rng.random((count, dim))) / count
 
 
 def perturbed(
-    rng: np.random.Generator,
+    rng: Rng,
     centres: Array,
     count: int,
     *,
@@ -70,7 +70,7 @@ def perturbed(
     return points, moved | missing
 
 
-def coordinate_masks(rng: np.random.Generator, allowed: Mask, sizes: Indices) -> Mask:
+def coordinate_masks(rng: Rng, allowed: Mask, sizes: Indices) -> Mask:
     """(r, p) masks; row i has about `sizes[i]` of its `allowed` coordinates set, and one if it can."""
     share = sizes / np.maximum(allowed.sum(axis=1), 1)
     masks: Mask = allowed & (rng.random(allowed.shape) < share[:, None])

@@ -36,7 +36,7 @@ LARGE, LITTLE = Size(2.05, 0.70, 2.55, 0.98), Size(1.62, 0.40, 1.98, 0.56)
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class Arrangement:
     """Places of boxes.
 
     Args:
@@ -67,12 +67,12 @@ class Layout:
         return self.size.down * (last - first + 1.2)
 
 
-def lay_out(known: Branches, *, maximize: bool, most: int = MOST, roomy: int = ROOMY) -> Layout:
+def lay_out(known: Branches, *, maximize: bool, most: int = MOST, roomy: int = ROOMY) -> Arrangement:
     """Places for the best `most` nodes, in large boxes if there are at most `roomy`."""
     shown = _best(known, most, maximize=maximize)
     at = _tree_places(known.root, {id(branch.node) for branch in shown})
     _place_shared(shown, at)
-    return Layout(shown, at, LARGE if len(shown) <= roomy else LITTLE, len(known.all) - len(shown))
+    return Arrangement(shown, at, LARGE if len(shown) <= roomy else LITTLE, len(known.all) - len(shown))
 
 
 def below(node: Node) -> Iterator[Node]:
@@ -84,11 +84,11 @@ def below(node: Node) -> Iterator[Node]:
 
 def _best(known: Branches, most: int, *, maximize: bool) -> tuple[Branch, ...]:
     """The best nodes by their best values, and all that lead to them; those of the best trial come first."""
-    sign = -1.0 if maximize else 1.0
 
     def badness(branch: Branch) -> tuple[bool, float, float]:
-        value = np.inf if branch.best is None else sign * float(branch.best.value or 0.0)
-        return not branch.leads, value, sign * branch.expected.value if branch.expected else 0.0
+        expected = branch.expected.value if branch.expected else 0.0
+        value = np.inf if branch.best is None else branch.best.loss(maximize=maximize)
+        return not branch.leads, value, -expected if maximize else expected
 
     above: dict[int, set[int]] = defaultdict(set)
     for branch in known.all:

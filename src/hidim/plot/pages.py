@@ -9,7 +9,7 @@ from hidim.errors import HidimError
 from hidim.insight import Insight
 from hidim.plot.bars import draw_importance
 from hidim.plot.curves import draw_slices, rows_of
-from hidim.plot.layout import Layout, lay_out
+from hidim.plot.layout import Arrangement, lay_out
 from hidim.plot.progress import draw_convergence
 from hidim.plot.style import finish, new_figure, note
 from hidim.plot.tree import draw_tree
@@ -67,7 +67,7 @@ def overview(
     return finish(figure, path)
 
 
-def _layout(insight: Insight) -> Layout | None:
+def _layout(insight: Insight) -> Arrangement | None:
     """Of the best nodes, for a part of a page; None without a tree."""
     try:
         return lay_out(insight.branches(), maximize=insight.maximize, most=16, roomy=8)
@@ -75,7 +75,7 @@ def _layout(insight: Insight) -> Layout | None:
         return None
 
 
-def _height(layout: Layout, width: float) -> float:
+def _height(layout: Arrangement, width: float) -> float:
     """Of a panel of that width: the tree, its heading and its key."""
     return layout.height * min(1.0, (width - MARGIN) / layout.width) + 1.0
 

@@ -14,7 +14,7 @@ from hidim._optional import require
 from hidim.insight import Branch, Branches, Insight
 from hidim.insight.importance import percent
 from hidim.insight.words import NOTABLE, POOR, counted, expectation, short
-from hidim.plot.layout import LARGE, LITTLE, Layout, Size, below
+from hidim.plot.layout import LARGE, LITTLE, Arrangement, Size, below
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, wants_log
 from hidim.space.nodes import Node
 
@@ -27,7 +27,7 @@ BOLD, LIGHT = 0.0092, 0.0078
 _CORNERS = "round,pad=0,rounding_size=0.06"
 
 
-def draw_tree(axis: Any, insight: Insight, layout: Layout, width: float) -> None:
+def draw_tree(axis: Any, insight: Insight, layout: Arrangement, width: float) -> None:
     """The boxes and the lines between them, in a panel that is `width` inches wide."""
     size, (first, last) = layout.size, layout.rows
     scale = min(1.0, width / layout.width)
@@ -54,7 +54,7 @@ def draw_tree(axis: Any, insight: Insight, layout: Layout, width: float) -> None
     axis.set_xlabel(key, loc="left", multialignment="left", fontsize=SMALL, color=GREY)
 
 
-def _link(axis: Any, layout: Layout, above: Node, node: Node, *, followed: bool) -> None:
+def _link(axis: Any, layout: Arrangement, above: Node, node: Node, *, followed: bool) -> None:
     (left, start), (right, end) = layout.at[id(above)], layout.at[id(node)]
     size = layout.size
     begin, stop, gap = left * size.across + size.width, right * size.across, size.across - size.width
@@ -70,7 +70,7 @@ def _link(axis: Any, layout: Layout, above: Node, node: Node, *, followed: bool)
     axis.plot(x, y, zorder=1 + followed, linestyle=style, color=colour, linewidth=width)
 
 
-def _lane(layout: Layout, left: float, right: float, start: float, end: float) -> float:
+def _lane(layout: Arrangement, left: float, right: float, start: float, end: float) -> float:
     """The height, in rows, at which a line passes the columns between two boxes without meeting another."""
     between = [row for column, row in layout.at.values() if left < column < right]
     clear = 0.5 * layout.size.height / layout.size.down + 0.05
@@ -194,7 +194,7 @@ def _named(names: Sequence[str], most: int) -> str:
     return short(names[0], max(most - len(tail), 4)) + tail
 
 
-def _key(known: Branches, layout: Layout) -> str:
+def _key(known: Branches, layout: Arrangement) -> str:
     lines = ["Blue lines lead to the best trial; the darker a box, the better its best value."]
     if known.learned is None:
         lines.append(f"No expected values: {known.unknown}.")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hidim import serial
+from hidim import lines
 from hidim.errors import HidimError
 from hidim.optimizer import Optimizer
-from hidim.run.journal import Event, described, read, renumbered
 from hidim.space import Space
 from hidim.trial import History, Trial
 
 if TYPE_CHECKING:
     from hidim.insight import Branches, Importance, Insight
+
+logger = logging.getLogger("hidim")
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,10 @@ class Result:
     @classmethod
     def from_journal(cls, path: str | os.PathLike[str]) -> Result:
         """What a run has found so far, by its journal, whether it is still running or not."""
-        data = Path(path).read_bytes()
-        run = described(Path(path), data)
+        name, data = os.fspath(path), Path(path).read_bytes()
+        run = lines.described(name, data)
         space = Space.from_dict(run["space"])
-        trials, _ = renumbered(read(Path(path), data, space).trials)
+        trials, _ = lines.renumbered(lines.read(name, data, space).trials)
         optimizer = Optimizer(space, **_settings(run))
         optimizer.restore(trials)
         return result_of(optimizer, "as the journal says")
@@ -116,10 +118,11 @@ def result_of(optimizer: Optimizer, stopped: str, own_seconds: float = 0.0) -> R
     )
 
 
-def _settings(run: Event) -> dict[str, Any]:
+def _settings(run: lines.Event) -> dict[str, Any]:
     """Arguments of the optimizer that wrote a journal; a method of somebody's own is left to the default."""
     settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
     try:
-        return settings | {"method": serial.read_method(run["method"])}
-    except HidimError:
+        return settings | {"method": lines.method_of(run)}
+    except HidimError as error:
+        logger.warning("the best trial of the journal is judged by the default method: %s", error)
         return settings

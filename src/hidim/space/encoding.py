@@ -18,7 +18,7 @@ from hidim._limits import COORDINATES_KEPT
 from hidim._types import Array, Indices, Mask, Params
 from hidim.embed import LazyVector
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
-from hidim.space.scales import LinearSteps, LogSteps, Scale
+from hidim.space.scales import LinearSteps, LogSteps, UnitScale
 from hidim.space.tree import Vertex, always_active, descendants, grow
 
 # A configuration that went through text may overshoot a bound by rounding; more than this is an error.
@@ -57,7 +57,7 @@ class Layout:
         return tuple(vertex for vertex in self.vertices if vertex not in certain)
 
     @cached_property
-    def _grids(self) -> tuple[tuple[Indices, Scale], ...]:
+    def _grids(self) -> tuple[tuple[Indices, UnitScale], ...]:
         """Columns with finitely many levels, and the scale that serves them all at once; linear, then log."""
         bounds: dict[type, list[tuple[int, int, int]]] = {LinearSteps: [], LogSteps: []}
         for vertex in self.vertices:

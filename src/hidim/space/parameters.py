@@ -17,7 +17,7 @@ import numpy as np
 
 from hidim.errors import SpaceError
 from hidim.space.bounds import check_flags, integer, real_bounds
-from hidim.space.scales import Linear, LinearSteps, Log, LogSteps, Scale
+from hidim.space.scales import LinearScale, LinearSteps, LogScale, LogSteps, UnitScale
 
 Label: TypeAlias = str | int | float | bool | None
 
@@ -62,8 +62,8 @@ class Float:
         return math.inf
 
     @property
-    def scale(self) -> Scale:
-        return Log(self.low, self.high) if self.log else Linear(self.low, self.high)
+    def scale(self) -> UnitScale:
+        return LogScale(self.low, self.high) if self.log else LinearScale(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Int:
         return float(self.high - self.low + 1)
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> UnitScale:
         return LogSteps(self.low, self.high) if self.log else LinearSteps(self.low, self.high)
 
 
@@ -147,8 +147,8 @@ class Vector:
         return math.inf
 
     @property
-    def scale(self) -> Scale:
-        return Linear(self.low, self.high)
+    def scale(self) -> UnitScale:
+        return LinearScale(self.low, self.high)
 
 
 class ParameterMap(Mapping[str, "Parameter"]):
@@ -253,7 +253,7 @@ class Choice:
         return float(len(self.options))
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> UnitScale:
         """The scale of the option's position, not of its label."""
         return LinearSteps(0, len(self.options) - 1)
 

@@ -1,11 +1,11 @@
 """Monotone maps between the values of a parameter and the unit interval.
 
-| scale            | values        | u for a value v                                             |
-|------------------|---------------|-------------------------------------------------------------|
-| `Linear`         | [low, high]   | (v - low) / (high - low)                                    |
-| `Log`            | [low, high]   | log(v / low) / log(high / low)                              |
-| `LinearSteps`    | low, …, high  | (v - low + 1/2) / (high - low + 1)                          |
-| `LogSteps`       | low, …, high  | as `Log`, on the range widened to [low - 1/2, high + 1/2]   |
+| scale          | values        | u for a value v                                                |
+|----------------|---------------|----------------------------------------------------------------|
+| `LinearScale`  | [low, high]   | (v - low) / (high - low)                                       |
+| `LogScale`     | [low, high]   | log(v / low) / log(high / low)                                 |
+| `LinearSteps`  | low, …, high  | (v - low + 1/2) / (high - low + 1)                             |
+| `LogSteps`     | low, …, high  | as `LogScale`, on the range widened to [low - 1/2, high + 1/2] |
 
 A step scale gives every integer a cell of its own, so that a uniform u is a uniform (or log-uniform) integer
 and the encoded value lies inside the cell. Bounds may be arrays: one scale then serves many columns at once.
@@ -25,7 +25,7 @@ from hidim._types import Array
 Bound: TypeAlias = float | Array
 
 
-class Scale(Protocol):
+class UnitScale(Protocol):
     """Both maps act elementwise on arrays of any shape."""
 
     def to_unit(self, values: Array) -> Array: ...
@@ -33,7 +33,7 @@ class Scale(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearScale:
     low: Bound
     high: Bound
 
@@ -45,7 +45,7 @@ class Linear:
 
 
 @dataclass(frozen=True, eq=False)
-class Log:
+class LogScale:
     low: Bound
     high: Bound
 

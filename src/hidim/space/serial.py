@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from hidim.errors import SpaceError
 from hidim.space.parameters import Choice, Float, Int, Label, Option, Parameter, ParameterMap, Vector
-from hidim.space.tree import Path, title
+from hidim.space.tree import Trail, title
 
 S = TypeVar("S", bound=ParameterMap)
 
@@ -39,7 +39,7 @@ def _write_option(option: Option) -> dict[str, Any]:
     return {"label": option.label} | ({"space": write(option.space)} if option.space else {})
 
 
-def read(data: Any, make_space: Callable[[dict[str, Parameter]], S], path: Path = ()) -> S:
+def read(data: Any, make_space: Callable[[dict[str, Parameter]], S], path: Trail = ()) -> S:
     """The inverse of `write`; `make_space` is the class Space, handed in because it calls this function."""
     if not isinstance(data, Mapping):
         place = title(path[:-1], "=".join(map(str, path[-1]))) if path else "the top"
@@ -48,7 +48,7 @@ def read(data: Any, make_space: Callable[[dict[str, Parameter]], S], path: Path 
 
 
 def _read_parameter(
-    entry: Any, make_space: Callable[[dict[str, Parameter]], S], path: Path, name: str
+    entry: Any, make_space: Callable[[dict[str, Parameter]], S], path: Trail, name: str
 ) -> Parameter:
     place = title(path, name)
     if not isinstance(entry, Mapping) or "type" not in entry:
@@ -71,7 +71,7 @@ def _read_parameter(
 
 
 def _read_options(
-    entries: Any, make_space: Callable[[dict[str, Parameter]], S], path: Path, name: str
+    entries: Any, make_space: Callable[[dict[str, Parameter]], S], path: Trail, name: str
 ) -> list[Label | dict[Label, S | None]]:
     place = title(path, name)
     if not isinstance(entries, list | tuple):

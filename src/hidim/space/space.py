@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from hidim._limits import COLUMNS_WRITTEN_DOWN
-from hidim._types import Array, Params
+from hidim._types import Array, Params, Rng
 from hidim.embed import LazyVector
 from hidim.errors import ParameterError, SpaceError
 from hidim.space import counting, render, serial, values
@@ -164,10 +164,10 @@ class Space(ParameterMap):
         return tuple(place.name for place in values.active_places(self, params))
 
     @overload
-    def sample(self, rng: np.random.Generator) -> Params: ...
+    def sample(self, rng: Rng) -> Params: ...
     @overload
-    def sample(self, rng: np.random.Generator, n: int) -> list[Params]: ...
-    def sample(self, rng: np.random.Generator, n: int | None = None) -> Params | list[Params]:
+    def sample(self, rng: Rng, n: int) -> list[Params]: ...
+    def sample(self, rng: Rng, n: int | None = None) -> Params | list[Params]:
         """A random configuration, or a list of n: at each choice an option, then its parameters.
 
         So every option of a choice is equally likely, however many configurations it leads to.

@@ -14,7 +14,7 @@ from typing import TypeVar
 from hidim.errors import SpaceError
 from hidim.space.parameters import Choice, Label, Parameter
 
-Path = tuple[tuple[str, Label], ...]
+Trail = tuple[tuple[str, Label], ...]
 
 T = TypeVar("T", bound=Hashable)
 
@@ -23,7 +23,7 @@ T = TypeVar("T", bound=Hashable)
 class Place:
     """A parameter and the (choice, label) pairs under which it is active."""
 
-    path: Path
+    path: Trail
     name: str
     parameter: Parameter
 
@@ -54,7 +54,7 @@ class Vertex:
         return slice(self.start, self.start + self.parameter.width)
 
 
-def title(path: Path, name: str) -> str:
+def title(path: Trail, name: str) -> str:
     """A path as text.
 
     Example:
@@ -64,7 +64,7 @@ def title(path: Path, name: str) -> str:
     return "/".join([*(f"{choice}={label}" for choice, label in path), name])
 
 
-def walk(space: Mapping[str, Parameter], path: Path = ()) -> Iterator[Place]:
+def walk(space: Mapping[str, Parameter], path: Trail = ()) -> Iterator[Place]:
     """All places, depth first in the order of declaration."""
     for name, parameter in space.items():
         yield Place(path, name, parameter)
@@ -79,7 +79,7 @@ def check_tree(space: Mapping[str, Parameter]) -> None:
     _check_shared(space)
 
 
-def _reachable(space: Mapping[str, Parameter], path: Path) -> dict[str, Place]:
+def _reachable(space: Mapping[str, Parameter], path: Trail) -> dict[str, Place]:
     """A place for every name in the tree below `path`; refuses two that can be active at the same time."""
     found: dict[str, Place] = {}
     for name, parameter in space.items():
@@ -127,10 +127,10 @@ class _Growth:
         self._next_column = 0
         self._shared: dict[str, Vertex] = {}
 
-    def grow(self, space: Mapping[str, Parameter], path: Path) -> tuple[Vertex, ...]:
+    def grow(self, space: Mapping[str, Parameter], path: Trail) -> tuple[Vertex, ...]:
         return tuple(self._vertex(path, name, parameter) for name, parameter in space.items())
 
-    def _vertex(self, path: Path, name: str, parameter: Parameter) -> Vertex:
+    def _vertex(self, path: Trail, name: str, parameter: Parameter) -> Vertex:
         if not parameter.shared:
             return self._new(path, name, parameter)
         if name not in self._shared:
@@ -138,7 +138,7 @@ class _Growth:
             self._shared[name] = self._new((), name, parameter)
         return self._shared[name]
 
-    def _new(self, path: Path, name: str, parameter: Parameter) -> Vertex:
+    def _new(self, path: Trail, name: str, parameter: Parameter) -> Vertex:
         start = self._next_column
         self._next_column += parameter.width
         branches: tuple[tuple[Vertex, ...], ...] = ()

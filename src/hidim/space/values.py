@@ -14,7 +14,7 @@ from hidim.embed import LazyVector
 from hidim.errors import ParameterError
 from hidim.space.parameters import Choice, Float, Int, Label, Parameter, Vector
 from hidim.space.render import allowed, number
-from hidim.space.tree import Path, Place, walk
+from hidim.space.tree import Place, Trail, walk
 
 # Overshoot of a bound, relative to the larger bound, that is taken for rounding.
 ROUNDING = 1e-12
@@ -32,7 +32,7 @@ def validated(space: Mapping[str, Parameter], params: Mapping[str, Any]) -> Para
 
 
 def active_places(
-    space: Mapping[str, Parameter], params: Mapping[str, Any], path: Path = ()
+    space: Mapping[str, Parameter], params: Mapping[str, Any], path: Trail = ()
 ) -> Iterator[Place]:
     """The places that the choices in `params` make active, depth first; only choices are looked at."""
     for name, parameter in space.items():
@@ -154,5 +154,5 @@ def _refuse_name(space: Mapping[str, Parameter], name: Any, value: Any, fitting:
     raise ParameterError(f"parameter {name!r} is unknown; {hint}")
 
 
-def _conditions(path: Path) -> str:
+def _conditions(path: Trail) -> str:
     return " and ".join(f"{choice}={label!r}" for choice, label in path)

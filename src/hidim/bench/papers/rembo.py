@@ -48,11 +48,12 @@ def holds_minimiser(embedding: Embedding, active: Indices) -> bool:
 def boxes_with_minimiser(problem: str, low: int, runs: int, seed: int) -> int:
     """In how many of the embeddings of a run some y stands for a minimiser."""
     from hidim.bench.problems import problem as named
-    from hidim.methods import Rembo, Task
+    from hidim.frame import Subspaces
+    from hidim.task import Task
 
-    method, task = Rembo(low=low, runs=runs), Task(named(problem).space(), seed=seed)
+    frame, task = Subspaces(low=low, runs=runs), Task(named(problem).space(), seed=seed)
     active = active_coordinates(problem)
-    return sum(holds_minimiser(method.embedding(task, run), active) for run in range(runs))
+    return sum(holds_minimiser(frame.embedding(task, run), active) for run in range(runs))
 
 
 def _cell(low: int, runs: int) -> str:

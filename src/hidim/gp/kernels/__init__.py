@@ -1,10 +1,12 @@
-"""Covariances by composition: input map → function of distance → sums, products, amplitudes, masks."""
+"""Covariances by composition: input map → function of distance → sums, products, amplitudes, groups."""
 
 import numpy as np
 
-from hidim.gp.kernels.addtree import AddTree, Term
-from hidim.gp.kernels.algebra import Constant, Masked, Product, Scaled, Sum, Through
-from hidim.gp.kernels.base import Kernel
+from hidim.gp.kernels.algebra import Constant, Scaled, Through
+from hidim.gp.kernels.base import Kernel, Product, Sum
+from hidim.gp.kernels.blocks import blocks
+from hidim.gp.kernels.features import features
+from hidim.gp.kernels.groups import Groups, Term
 from hidim.gp.kernels.hamming import Hamming, Overlap
 from hidim.gp.kernels.stationary import Form, Matern, SquaredExponential, Stationary
 from hidim.gp.maps import Chain, Clip, HierarchicalScale, Linear, Scale, Select, Warp
@@ -33,24 +35,20 @@ KERNELS: dict[str, Kernel] = {
     "embedded-warped": Through(Warped(_MATRIX.T), Stationary(SquaredExponential(), Scale(3, ard=False))),
     "mixed": Stationary(Matern(2.5), Chain(Select([0, 1]), HierarchicalScale(2))) * Hamming([2], [4]),
     "scaled": Scaled(Stationary(Matern(2.5), Scale(3))),
-    "addtree": AddTree(
-        [Term([0]), Term([1], [2], [3]), Term((), gates=[(0, 1, 2)])], warped=True, spread=0.3
-    ),
-    "addtree-paper": AddTree([Term([0, 2]), Term([1])], form=SquaredExponential(), lengthscales="ard"),
-    "addtree-leaves": AddTree([Term([0, 1]), Term([0, 2])], lengthscales="isotropic"),
+    "groups": Groups([Term([0]), Term([1], [2], [3]), Term((), gates=[(0, 1, 2)])], warped=True, spread=0.3),
+    "groups-paper": Groups([Term([0, 2]), Term([1])], form=SquaredExponential(), lengthscales="ard"),
+    "groups-overlapping": Groups([Term([0, 1]), Term([0, 2])], lengthscales="isotropic"),
     "constant": Constant(),
     "sum": Scaled(Stationary(Matern(1.5), Scale(3))) + Scaled(Constant()),
-    "masked": Masked(Scaled(Stationary(SquaredExponential(), Scale(3))), lambda x: x[:, 0] < 0.6),
 }
 
 __all__ = [
     "KERNELS",
-    "AddTree",
     "Constant",
     "Form",
+    "Groups",
     "Hamming",
     "Kernel",
-    "Masked",
     "Matern",
     "Overlap",
     "Product",
@@ -60,4 +58,6 @@ __all__ = [
     "Sum",
     "Term",
     "Through",
+    "blocks",
+    "features",
 ]

@@ -1,7 +1,10 @@
-"""What every kernel can do.
+"""What every kernel can do, and how two of them make one.
 
 Notation: X (n, p) training inputs, U (r, p) query inputs, θ the kernel's flat parameter vector,
 G = ∂L/∂K the gradient of some scalar L with respect to a covariance matrix.
+
+An input that does not exist, because its parameter is inactive, is NaN; kernels that can be asked about such
+inputs say so.
 """
 
 from __future__ import annotations
@@ -13,8 +16,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from hidim._types import Array, Indices, Pullback
-from hidim.gp.parameter import Parameter, total
+from hidim._types import Array, Pullback
+from hidim.gp.hyperparameter import Hyperparameter, total
 
 
 class Gram(NamedTuple):
@@ -35,16 +38,6 @@ class Cross(NamedTuple):
 Against: TypeAlias = Callable[[Array], Cross]
 
 
-class Features(NamedTuple):
-    """Φ (n, m) with E[Φ Φᵀ] / m = K, and what turns ∂L/∂Φ into ∂L/∂X."""
-
-    value: Array
-    to_inputs: Pullback
-
-
-FeatureMap: TypeAlias = Callable[[Array], Features]
-
-
 class Kernel(ABC):
     """A positive semi-definite function of two inputs, with closed-form gradients.
 
@@ -52,7 +45,7 @@ class Kernel(ABC):
     composition.
     """
 
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Hyperparameter, ...] = ()
 
     @cached_property
     def size(self) -> int:
@@ -71,23 +64,71 @@ class Kernel(ABC):
     def diagonal(self, theta: Array, u: Array) -> Cross:
         """k(u, u) for every row, as (r,); the pullback takes G of shape (r,)."""
 
-    @abstractmethod
-    def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
-        """`count` random features of inputs with `width` columns, whose products estimate k without bias."""
-
-    def blocks(self, x: Array) -> list[Indices]:
-        """Rows of (n, p) in groups that have no covariance with each other, each in ascending order."""
-        return [np.arange(len(x))]
-
     def __add__(self, other: Kernel) -> Kernel:
-        from hidim.gp.kernels.algebra import Sum
-
         return Sum(self, other)
 
     def __mul__(self, other: Kernel) -> Kernel:
-        from hidim.gp.kernels.algebra import Product
-
         return Product(self, other)
+
+
+class _Pair(Kernel):
+    """Two kernels side by side; θ is the parameters of the left one, then of the right one."""
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+        self.parameters = left.parameters + right.parameters
+
+    def split(self, theta: Array) -> tuple[Array, Array]:
+        """θ of the left kernel, and that of the right one."""
+        return theta[: self.left.size], theta[self.left.size :]
+
+
+class Sum(_Pair):
+    """k = k₁ + k₂."""
+
+    def gram(self, theta: Array, x: Array) -> Gram:
+        first, second = self.split(theta)
+        a, b = self.left.gram(first, x), self.right.gram(second, x)
+        return Gram(a.value + b.value, lambda g: np.concatenate([a.to_parameters(g), b.to_parameters(g)]))
+
+    def against(self, theta: Array, x: Array) -> Against:
+        first, second = self.split(theta)
+        left, right = self.left.against(first, x), self.right.against(second, x)
+        return lambda u: _sum(left(u), right(u))
+
+    def diagonal(self, theta: Array, u: Array) -> Cross:
+        first, second = self.split(theta)
+        return _sum(self.left.diagonal(first, u), self.right.diagonal(second, u))
+
+
+class Product(_Pair):
+    """k = k₁ · k₂."""
+
+    def gram(self, theta: Array, x: Array) -> Gram:
+        first, second = self.split(theta)
+        a, b = self.left.gram(first, x), self.right.gram(second, x)
+        return Gram(
+            a.value * b.value,
+            lambda g: np.concatenate([a.to_parameters(g * b.value), b.to_parameters(g * a.value)]),
+        )
+
+    def against(self, theta: Array, x: Array) -> Against:
+        first, second = self.split(theta)
+        left, right = self.left.against(first, x), self.right.against(second, x)
+        return lambda u: product(left(u), right(u))
+
+    def diagonal(self, theta: Array, u: Array) -> Cross:
+        first, second = self.split(theta)
+        return product(self.left.diagonal(first, u), self.right.diagonal(second, u))
+
+
+def _sum(a: Cross, b: Cross) -> Cross:
+    return Cross(a.value + b.value, lambda g: a.to_inputs(g) + b.to_inputs(g))
+
+
+def product(a: Cross, b: Cross) -> Cross:
+    return Cross(a.value * b.value, lambda g: a.to_inputs(g * b.value) + b.to_inputs(g * a.value))
 
 
 def constant_diagonal(u: Array, value: float) -> Cross:

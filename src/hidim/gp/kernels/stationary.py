@@ -14,14 +14,13 @@ Pullback: with w = G ∘ ρ'(D²), ∂L/∂Z₁ = 2 (rowsum(w) Z₁ − w Z₂),
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from hidim._types import Array
-from hidim.gp.kernels.base import Against, Cross, FeatureMap, Features, Gram, Kernel, constant_diagonal
+from hidim._types import Array, Rng
+from hidim.gp.kernels.base import Against, Cross, Gram, Kernel, constant_diagonal
 from hidim.gp.linalg import squared_distances
 from hidim.gp.maps import Map
 
@@ -34,7 +33,7 @@ class Form(ABC):
         """ρ(D²) and ρ'(D²), elementwise."""
 
     @abstractmethod
-    def frequencies(self, rng: np.random.Generator, dim: int, count: int) -> Array:
+    def frequencies(self, rng: Rng, dim: int, count: int) -> Array:
         """(dim, count) draws from the spectral density."""
 
 
@@ -44,7 +43,7 @@ class SquaredExponential(Form):
         value = np.exp(-0.5 * d2)
         return value, -0.5 * value
 
-    def frequencies(self, rng: np.random.Generator, dim: int, count: int) -> Array:
+    def frequencies(self, rng: Rng, dim: int, count: int) -> Array:
         return rng.standard_normal((dim, count))
 
 
@@ -78,7 +77,7 @@ class Matern(Form):
         slope *= -5.0 / 6.0
         return r, slope
 
-    def frequencies(self, rng: np.random.Generator, dim: int, count: int) -> Array:
+    def frequencies(self, rng: Rng, dim: int, count: int) -> Array:
         # The spectral density of a Matérn kernel is a multivariate t with 2ν degrees of freedom.
         normal = rng.standard_normal((dim, count))
         return normal / np.sqrt(rng.chisquare(2.0 * self.nu, count) / (2.0 * self.nu))
@@ -140,20 +139,3 @@ class Stationary(Kernel):
 
     def diagonal(self, theta: Array, u: Array) -> Cross:
         return constant_diagonal(u, 1.0)
-
-    def features(self, theta: Array, rng: np.random.Generator, count: int, width: int) -> FeatureMap:
-        """√2 cos(ωᵀz + b) with ω from the spectral density (Rahimi and Recht 2007)."""
-        image = self.inputs(theta, np.zeros((1, width))).value
-        frequencies = self.form.frequencies(rng, image.shape[1], count)
-        phase = rng.uniform(0.0, 2.0 * math.pi, count)
-
-        def feature_map(x: Array) -> Features:
-            mapped = self.inputs(theta, x)
-            angle = mapped.value @ frequencies + phase
-
-            def to_inputs(g: Array) -> Array:
-                return mapped.to_inputs((-math.sqrt(2.0) * g * np.sin(angle)) @ frequencies.T)
-
-            return Features(math.sqrt(2.0) * np.cos(angle), to_inputs)
-
-        return feature_map

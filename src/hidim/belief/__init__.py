@@ -1,0 +1,1 @@
+"""From a history to a belief: models, their hyperparameters, noise, failures."""

@@ -1,0 +1,17 @@
+"""Hyperparameters from the data and from what the history remembers."""
+
+from hidim.belief.inference.adaptive import Adaptive
+from hidim.belief.inference.base import Fitted, Inference, Study
+from hidim.belief.inference.peak import Peak
+from hidim.belief.inference.schedule import Schedule
+from hidim.belief.inference.slices import Slices
+
+#: Every inference by its name.
+INFERENCES: dict[str, Inference] = {
+    "adaptive": Adaptive(),
+    "map": Peak(),
+    "schedule": Schedule(),
+    "slice": Slices(),
+}
+
+__all__ = ["INFERENCES", "Adaptive", "Fitted", "Inference", "Peak", "Schedule", "Slices", "Study"]

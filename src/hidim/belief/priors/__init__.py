@@ -1,0 +1,16 @@
+"""Models of functions before any data."""
+
+from hidim.belief.priors.base import Prior, Structure, tag
+from hidim.belief.priors.embedded import Embedded
+from hidim.belief.priors.flat import Flat
+from hidim.belief.priors.tree import Tree
+
+#: Every prior by its name.
+PRIORS: dict[str, Prior] = {
+    "embedded": Embedded(),
+    "flat": Flat(),
+    "leaves": Tree(by="paths"),
+    "tree": Tree(),
+}
+
+__all__ = ["PRIORS", "Embedded", "Flat", "Prior", "Structure", "Tree", "tag"]

@@ -1,0 +1,56 @@
+"""A hyperparameter: its name, size, range, start and prior in one field.
+
+Values are kept in the coordinates in which they are fitted, natural logarithms for positive quantities,
+so that a model's hyperparameters are one flat vector θ without further transforms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hidim._types import Array
+from hidim.gp.densities import Density, Improper
+
+
+@dataclass(frozen=True)
+class Hyperparameter:
+    """`size` numbers that share one range and prior, and start at one number, or each at its own."""
+
+    name: str
+    size: int
+    start: float | tuple[float, ...]
+    low: float
+    high: float
+    prior: Density = field(default_factory=Improper)
+
+
+def total(parameters: Iterable[Hyperparameter]) -> int:
+    return sum(p.size for p in parameters)
+
+
+def starts(parameters: Iterable[Hyperparameter]) -> Array:
+    """The start of every coordinate of θ."""
+    return np.concatenate([np.broadcast_to(p.start, p.size) for p in parameters] or [np.empty(0)])
+
+
+def bounds(parameters: Iterable[Hyperparameter]) -> tuple[Array, Array]:
+    """Lower and upper bounds of θ."""
+    listed = list(parameters)
+    low = [np.full(p.size, p.low) for p in listed] or [np.empty(0)]
+    high = [np.full(p.size, p.high) for p in listed] or [np.empty(0)]
+    return np.concatenate(low), np.concatenate(high)
+
+
+def log_prior(parameters: Sequence[Hyperparameter], theta: Array) -> tuple[float, Array]:
+    """Sum of the log densities of all priors at θ, and its gradient."""
+    gradient = np.empty_like(theta)
+    value, begin = 0.0, 0
+    for p in parameters:
+        end = begin + p.size
+        density, gradient[begin:end] = p.prior(theta[begin:end])
+        value += density
+        begin = end
+    return value, gradient

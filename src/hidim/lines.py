@@ -1,0 +1,247 @@
+"""A history as lines of JSON: what journals and saved optimizers are.
+
+One event is one line, with a checksum:
+
+    {"event": "run",  "format": 2, "space": …, "method": …, "seed": …, "budget": …, "maximize": …, "crc": …}
+    {"event": "ask",  "id": 0, "params": …, "meta": …, "crc": …}
+    {"event": "tell", "id": 0, "value": 0.3, "variance": null, "seconds": 1.2, "crc": …}
+    {"event": "fail", "id": 0, "reason": "ValueError: …", "seconds": 0.1, "crc": …}
+
+A line that was torn by a crash is cut off; a line that was damaged later fails its checksum and is passed
+over, with a warning. Trials keep the order of their asks; ids may have gaps where an ask was damaged.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hidim import formats, serial
+from hidim._version import __version__
+from hidim.errors import HidimError, HistoryError
+from hidim.methods import Method
+from hidim.space import Space
+from hidim.space.tree import walk
+from hidim.trial import Trial, TrialState
+
+START = b'{"event": "run", '
+
+Event = dict[str, Any]
+
+
+def _of_unknown_format(meta: dict[str, Any]) -> dict[str, Any]:
+    """What can be trusted of the meta of an ask without a run before it: a probe may be value or number."""
+    return {key: value for key, value in meta.items() if key != "probe"}
+
+
+@dataclass
+class Contents:
+    """What a journal says.
+
+    Args:
+        run: the last event that describes the run; None if there is none.
+        trials: by the ids of their asks.
+        damage: one line for a person about everything that could not be read.
+        size: bytes up to the end of the last whole line.
+        finished: how many trials are complete or failed.
+        earlier: what translates the meta of asks, while the lines are those of an earlier format.
+    """
+
+    run: Event | None = None
+    trials: dict[int, Trial] = field(default_factory=dict)
+    damage: list[str] = field(default_factory=list)
+    size: int = 0
+    finished: int = 0
+    earlier: Callable[[dict[str, Any]], dict[str, Any]] | None = _of_unknown_format
+
+
+def run_event(space: Space, settings: Mapping[str, Any]) -> Event:
+    """What describes a run; `settings` are those of `Optimizer.settings`."""
+    about = {"format": serial.FORMAT, "hidim": __version__, "space": space.to_dict()}
+    return {"event": "run", **about, **settings}
+
+
+def ask_event(trial: Trial, number: int) -> Event:
+    """That a trial is about to be evaluated, under the id `number`."""
+    return {"event": "ask", "id": number, "params": serial.write_params(trial.params), "meta": trial.meta}
+
+
+def finish_event(trial: Trial, number: int) -> Event:
+    """The value of a complete trial, or the reason of a failed one."""
+    if trial.state is TrialState.COMPLETE:
+        result = {"event": "tell", "id": number, "value": trial.value, "variance": trial.variance}
+    else:
+        result = {"event": "fail", "id": number, "reason": trial.reason}
+    return result | {"seconds": trial.seconds}
+
+
+def whole(space: Space, settings: Mapping[str, Any], trials: Sequence[Trial]) -> bytes:
+    """All lines of a history: its trials in the order of asking, then their ends in that of finishing."""
+    asked = [ask_event(trial, trial.number) for trial in trials]
+    finished = sorted((t for t in trials if t.rank is not None), key=lambda t: t.rank or 0)
+    ended = [finish_event(trial, trial.number) for trial in finished]
+    return b"".join(map(seal, [run_event(space, settings), *asked, *ended]))
+
+
+def seal(event: Event) -> bytes:
+    """An event as a line with its checksum.
+
+    Example:
+        >>> seal({"event": "ask", "id": 3})
+        b'{"event": "ask", "id": 3, "crc": "e38b964f"}\\n'
+    """
+    body = json.dumps(event, allow_nan=False)[:-1]
+    return f'{body}, "crc": "{zlib.crc32(body.encode()):08x}"}}\n'.encode()
+
+
+def unseal(line: bytes) -> Event | None:
+    """The event of a line, or None if the line is damaged."""
+    body, mark, seal = line.rstrip(b"\r\n").rpartition(b', "crc": "')
+    if not mark or seal != f'{zlib.crc32(body):08x}"}}'.encode():
+        return None
+    event: Event = json.loads(body + b"}")
+    return event
+
+
+def read(name: str, data: bytes, space: Space) -> Contents:
+    """Everything that the file of that name says, whose bytes are `data`, about trials of `space`."""
+    contents = Contents(size=data.rfind(b"\n") + 1)
+    torn = data[contents.size :]
+    if contents.size == 0 and not (START.startswith(torn) or torn.startswith(START)):
+        raise HistoryError(f"{name} is not a journal of hidim: give another path")
+    events = list(_events(data[: contents.size], contents))
+    if contents.size and not events:
+        raise HistoryError(f"{name} is not a journal of hidim, or all of it is damaged: give another path")
+    runs = [event for _, event in events if event["event"] == "run"]
+    contents.run = runs[-1] if runs else None
+    if contents.run is not None:
+        check(name, contents.run, {"space": space.to_dict()})
+    for number, event in events:
+        _apply(event, number, space, contents)
+    if torn:
+        contents.damage.append(f"the last line was torn by a crash and is dropped ({len(torn)} bytes)")
+    return contents
+
+
+def described(name: str, data: bytes) -> Event:
+    """The last event of a file, whose bytes are `data`, that describes its run."""
+    runs = [event for _, event in _events(data, Contents()) if event["event"] == "run"]
+    if not runs:
+        raise HistoryError(
+            f"{name} is not a saved history of hidim, or its first line, which has space and method, is "
+            "damaged: then minimize(…, journal=…) with the same space still goes on from it"
+        )
+    return runs[-1]
+
+
+def _events(data: bytes, contents: Contents) -> Iterator[tuple[int, Event]]:
+    for number, line in enumerate(data.splitlines(), start=1):
+        event = unseal(line)
+        if event is None:
+            contents.damage.append(f"line {number} is damaged and is passed over")
+        else:
+            yield number, event
+
+
+def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
+    kind, trials = event["event"], contents.trials
+    if kind == "run":
+        contents.earlier = _translation(event, space, trials)
+        return
+    number: int = event.get("id", -1)
+    if kind == "ask":
+        meta = event["meta"] if contents.earlier is None else contents.earlier(event["meta"])
+        trials[number] = _asked(event, meta, space)
+    elif kind not in ("tell", "fail"):
+        contents.damage.append(f"line {line} is of an unknown kind, {kind!r}: it is passed over")
+    elif number not in trials:
+        contents.damage.append(f"line {line} tells of trial {number}, whose ask is lost: it is passed over")
+    elif trials[number].state is not TrialState.RUNNING:
+        contents.damage.append(f"line {line} tells of trial {number} again: it is passed over")
+    else:
+        rank, trial, seconds = contents.finished, trials[number], event["seconds"]
+        contents.finished += 1
+        if kind == "tell":
+            told = trial.completed(event["value"], rank, variance=event["variance"], seconds=seconds)
+        else:
+            told = trial.failed(event["reason"], rank, seconds=seconds)
+        trials[number] = told
+
+
+def _translation(
+    run: Event, space: Space, trials: Mapping[int, Trial]
+) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """What translates the meta of the asks that follow; None if they are of this format."""
+    if run["format"] >= serial.FORMAT:
+        return None
+    try:
+        method = method_of(run)
+    except HistoryError:
+        method = None  # of somebody's own
+
+    def value(number: int) -> float | None:
+        return trials[number].value if number in trials else None
+
+    return lambda meta: formats.meta_of_1(meta, method, space, value)
+
+
+def _asked(event: Event, meta: dict[str, Any], space: Space) -> Trial:
+    try:
+        return Trial(serial.read_params(event["params"], space), event["id"], meta=meta)
+    except HidimError as error:
+        raise HistoryError(f"trial {event['id']} of the journal does not fit the space: {error}") from error
+
+
+def renumbered(trials: Mapping[int, Trial]) -> tuple[list[Trial], dict[int, int]]:
+    """Trials with numbers 0, 1, 2, …, and the id of each number."""
+    ordered = [replace(trial, number=number) for number, trial in enumerate(trials.values())]
+    return ordered, dict(enumerate(trials))
+
+
+def check(name: str, found: Event, wanted: Mapping[str, Any]) -> None:
+    """Refuse a run in an unknown format, of another space or in the other direction."""
+    known = found.get("format")
+    if isinstance(known, bool) or not isinstance(known, int) or not 1 <= known <= serial.FORMAT:
+        raise HistoryError(
+            f"{name} was written by hidim {found.get('hidim')} in format {found.get('format')}, and this "
+            f"hidim {__version__} reads up to {serial.FORMAT}: upgrade hidim, or give another path"
+        )
+    for key, what in (("space", "another space"), ("maximize", "a run in the other direction")):
+        # As text: the order of parameters counts, because it is the order of the columns.
+        if key in wanted and json.dumps(found.get(key)) != json.dumps(wanted[key]):
+            difference = _difference(key, found, wanted)
+            raise HistoryError(f"{name} is the journal of {what}{difference}: give another path")
+
+
+def _difference(key: str, found: Event, wanted: Mapping[str, Any]) -> str:
+    if key != "space":
+        return ""
+    try:
+        was, now = _places(found["space"]), _places(wanted["space"])
+    except HidimError:
+        return ""
+    title = next((title for title in [*was, *now] if was.get(title) != now.get(title)), None)
+    if title is None:
+        return " (its parameters are in another order)" if list(was) != list(now) else ""
+    before, after = (f"{title} = {p[title]}" if title in p else f"no {title}" for p in (was, now))
+    return f" (it has {before}, this run has {after})"
+
+
+def _places(space: Mapping[str, Any]) -> dict[str, str]:
+    """What all parameters are, by their readable names, as "model=svm/C"."""
+    return {str(place): repr(place.parameter) for place in walk(Space.from_dict(space))}
+
+
+def in_words(key: str, value: Any) -> str:
+    """A setting of a run, as "method gp" or "seed 3"."""
+    named = isinstance(value, Mapping) and "name" in value
+    return f"{key} {value['name'] if named else value}"
+
+
+def method_of(run: Event) -> Method:
+    """The method that a run was made with."""
+    read = formats.method_of_1 if run["format"] < serial.FORMAT else serial.read_method
+    return read(run["method"])

@@ -1,0 +1,201 @@
+"""The one pipeline of all model-based methods, and the recipe that names its parts.
+
+observe      the frame shows the trials as points
+fit          the inference finds the hyperparameters of the prior
+believe      failed trials are discouraged, running ones believed at the model's own mean
+decide       the utility says what a point is worth
+search       the search finds points with a high utility
+suggest      the frame makes a configuration that is new of the best of them
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hidim._settings import at_least, of_type
+from hidim._types import Array, Rng
+from hidim.acquisition.utility import Bold, Decision, Moment, Utility
+from hidim.belief.feasibility import Feasibility, learn_feasibility
+from hidim.belief.inference import Inference, Peak, Study
+from hidim.belief.noise import is_noisy, probe
+from hidim.belief.plateau import is_plateau
+from hidim.belief.priors import Flat, Prior
+from hidim.errors import MethodError, NumericalError
+from hidim.frame import Cube, Frame, Scene, design, suggestion
+from hidim.gp.posterior import Posterior
+from hidim.methods.base import Method
+from hidim.methods.settings import registered_name
+from hidim.search import Search, Situation, Target, Ways
+from hidim.task import Suggestion, Task
+from hidim.trial import History
+
+logger = logging.getLogger("hidim")
+
+#: What parts may need of a prior, and which has it.
+NEEDS = {
+    "additive": "that is a sum over groups, as prior='tree' with by='nodes'",
+    "scales": "that has but length-scales to be fitted, as prior='embedded': use that, or inference='map'",
+    "draws": "from which functions can be drawn, as prior='flat': use that, or another utility",
+}
+
+
+@dataclass(frozen=True)
+class Recipe(Method):
+    """A model-based method: its parts, and nothing else.
+
+    Args:
+        name: under which it is known.
+        frame: where it looks.
+        prior: the model of the function before any data.
+        inference: how its hyperparameters are found.
+        utility: what a point is worth.
+        search: how points with a high utility are found.
+        initial: trials before the model is asked, in each scene of the frame.
+
+    Example:
+        >>> from hidim.methods import METHODS, configured
+        >>> configured("gp", lengthscales="isotropic", search="multistart").prior
+        Flat(lengthscales='isotropic')
+    """
+
+    name: str = "gp"
+    frame: Frame = field(default_factory=Cube)
+    prior: Prior = field(default_factory=Flat)
+    inference: Inference = field(default_factory=Peak)
+    utility: Utility = field(default_factory=Bold)
+    search: Search = field(default_factory=Ways)
+    initial: int = 10
+
+    def __post_init__(self) -> None:
+        at_least(self, initial=1)
+        of_type(self, frame=Frame, prior=Prior, inference=Inference, utility=Utility, search=Search)
+        prior = registered_name(self.prior)
+        if (why := self.prior.refusal(self.frame)) is not None:
+            raise MethodError(f"{self.name}: the prior {prior!r} does not go with its frame: {why}")
+        for part in (
+            part for whole in (self.inference, self.utility, self.search) for part in _within(whole)
+        ):
+            for need in part.needs - self.prior.abilities:
+                name = registered_name(part)
+                raise MethodError(
+                    f"{self.name}: {name!r} needs a prior {NEEDS[need]}; its prior is {prior!r}"
+                )
+        if any("additive" in part.needs for part in _within(self.utility)) and not self.search.needs:
+            raise MethodError(f"{self.name}: its utility is searched group by group: use search='paths'")
+
+    def suggest(self, task: Task, history: History, number: int) -> Suggestion:
+        rng = task.rng(number)
+        scene = self.frame.scene(task, history, number, rng)
+        if scene.asked < self.initial or len(scene.seen.y) < 2:
+            return self._design(scene, rng)
+        try:
+            return self._model_based(scene, rng)
+        except NumericalError as error:
+            logger.warning("trial %d is a design point, because the model failed: %s", number, error)
+            return self._design(scene, rng, fallback=str(error))
+
+    def _design(self, scene: Scene, rng: Rng, **meta: str) -> Suggestion:
+        return suggestion(scene, design(scene, self.initial), rng, {"way": "design"} | meta)
+
+    def _model_based(self, scene: Scene, rng: Rng) -> Suggestion:
+        noisy = is_noisy(scene.task, scene.history)
+        plateau = is_plateau(scene.trials, maximize=scene.task.maximize)
+        study = self._study(scene, noisy=noisy, gentle=plateau)
+        fitted = self.inference.fitted(study, rng)
+        posteriors = study.posteriors(fitted)
+        suggest = partial(suggestion, scene, rng=rng, repeat=noisy)
+        if not noisy and (found := probe(scene, math.exp(fitted.thetas[0, -1]), rng)) is not None:
+            point, twin = found
+            memory = study.remembered(fitted, posteriors[0], point[0])
+            return suggest(point, meta={"way": "probe", "probe": twin, **memory})
+        decision = self.utility.decided(Moment(noisy, plateau), rng)
+        feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
+        target = self._target(scene, decision, feasibility, believed)
+        losses = posteriors[0].smoothed if noisy else scene.seen.y
+        ranked = scene.seen.x[np.argsort(losses, kind="stable")]
+        points, way = self.search(target, Situation(scene, ranked, plateau), rng)
+        memory = study.remembered(fitted, believed[0], points[0])
+        learnt = {} if feasibility is None else feasibility.meta
+        return suggest(points, meta={"way": way, **decision.meta, **learnt, **memory})
+
+    def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False) -> Study:
+        by, comparable = type(self.inference).__name__, noisy and self.frame.several
+        return Study(self.prior, by, scene, noisy, gentle, comparable)
+
+    def _believed(
+        self, scene: Scene, tag: str, posteriors: list[Posterior]
+    ) -> tuple[Feasibility | None, list[Posterior]]:
+        """Where there are values, and the posteriors that know of failed and of running trials."""
+        inputs, seen = partial(self.prior.inputs, scene.ground), scene.seen
+        failed = inputs(seen.failed)
+        usable = seen._replace(x=posteriors[0].x, failed=failed)
+        feasibility = learn_feasibility(posteriors[0].model, tag, scene.trials, usable)
+        if feasibility is not None:
+            posteriors = [feasibility.discouraged(posterior, failed) for posterior in posteriors]
+        running = inputs(seen.running)
+        return feasibility, [posterior.believing(running) for posterior in posteriors]
+
+    def _target(
+        self, scene: Scene, decision: Decision, feasibility: Feasibility | None, believed: Sequence[Posterior]
+    ) -> Target:
+        objective = decision.objective(believed)
+        if feasibility is not None:
+            objective = feasibility.weighted(objective, positive=decision.positive)
+
+        def stretched(factor: float) -> Target:
+            longer = [posterior.stretched(factor) for posterior in believed]
+            return self._target(scene, decision, feasibility, longer)
+
+        return Target(
+            objective,
+            partial(self.prior.inputs, scene.ground),
+            believed[0],
+            decision.best(believed[0]) if decision.best and len(believed) == 1 else None,
+            decision.root(believed[0]) if decision.root else None,
+            stretched,
+        )
+
+    def means(self, task: Task, history: History) -> Array | None:
+        try:
+            return self._means(task, history)
+        except NumericalError as error:
+            logger.warning("the best trial is that with the best value, because the model failed: %s", error)
+            return None
+
+    def _means(self, task: Task, history: History) -> Array | None:
+        """Of several scenes on the scale of the losses, where trials that are in none have their own."""
+        complete, losses = history.complete, history.losses(maximize=task.maximize)
+        scenes = self.frame.scenes(task, history)
+        alone = len(scenes) == 1 and len(scenes[0].seen.y) == len(complete)
+        if not alone and not self.frame.several:
+            return None  # the model knows nothing of some
+        largest = float(np.max(np.abs(losses), initial=0.0))
+        size = largest if largest > 1e100 else 1.0  # squares of losses may be larger than any float
+        means = dict(zip((trial.number for trial in complete), (losses / size).tolist(), strict=True))
+        for scene in scenes:
+            study = self._study(scene, noisy=is_noisy(task, history))
+            fitted = self.inference.known(study)
+            if fitted is None or (not alone and fitted.outcome != "identity"):
+                return None
+            smoothed = study.posterior(fitted, 0).smoothed
+            if alone:
+                return smoothed
+            own = scene.seen.y / size
+            found = own.mean() + own.std() * smoothed
+            means |= zip((trial.number for trial in scene.trials.complete), found.tolist(), strict=True)
+        return np.array([means[trial.number] for trial in complete])
+
+
+def _within(part: Any) -> Iterator[Inference | Utility | Search]:
+    """A part and the parts of which it is made."""
+    if isinstance(part, Inference | Utility | Search):
+        yield part
+        for setting in fields(part):  # type: ignore[arg-type]  # parts are dataclasses
+            yield from _within(getattr(part, setting.name))

@@ -1,0 +1,17 @@
+"""From a belief and a utility to points worth evaluating."""
+
+from hidim.search.base import Found, Search, Situation, Target
+from hidim.search.box import Box
+from hidim.search.paths import Paths
+from hidim.search.ways import Ways
+
+#: Every search by its name.
+SEARCHES: dict[str, Search] = {
+    "box": Box(),
+    "direct+cma-es": Box("direct+cma-es"),
+    "multistart": Box("multistart"),
+    "paths": Paths(),
+    "ways": Ways(),
+}
+
+__all__ = ["SEARCHES", "Box", "Found", "Paths", "Search", "Situation", "Target", "Ways"]

@@ -1,0 +1,85 @@
+"""What a search is: it finds points with a high utility."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from hidim._types import Array, Rng
+from hidim.acquisition.base import Belief
+from hidim.frame import Ground, Scene
+from hidim.optim.base import Objective, Score
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is maximised.
+
+    Args:
+        objective: scores inputs of the kernel.
+        inputs: makes them of points of the ground.
+        belief: behind the objective, the first if there are several; failed trials are discouraged in it
+            and running ones believed.
+        best: if the score is at most the log expected improvement below a value under one posterior, this
+            value; None for other scores.
+        root: √β, if the utility is the sum of the bounds of the prior's groups; None for others.
+        stretched: the same target under length-scales so many times as long; each costs a factorisation of
+            every posterior, and no fit.
+    """
+
+    objective: Objective
+    inputs: Callable[[Array], Array]
+    belief: Belief
+    best: float | None
+    root: float | None
+    stretched: Callable[[float], Target]
+
+    def scores(self, points: Array) -> Array:
+        """Of points (r, d) of the ground, as (r,)."""
+        return np.nan_to_num(self.objective(self.inputs(points)).value, nan=-np.inf)
+
+    def settled(self, ground: Ground) -> Objective:
+        """The objective of points anywhere in the box, by those with a configuration of their own."""
+
+        def objective(points: Array) -> Score:
+            moved = ground.settle(points)
+            score = self.objective(self.inputs(moved.value))
+            return Score(score.value, lambda g: moved.to_inputs(score.to_inputs(g)))
+
+        return objective
+
+
+class Situation(NamedTuple):
+    """In which a search starts.
+
+    Args:
+        scene: where, and what was seen.
+        ranked: (n, d), the points of complete trials, best first; of noisy ones by their means.
+        plateau: whether several of the last trials tied with the best.
+    """
+
+    scene: Scene
+    ranked: Array
+    plateau: bool = False
+
+
+class Found(NamedTuple):
+    """Points (k, d), on their levels, best first; and by which way, for the record."""
+
+    points: Array
+    way: str
+
+
+class Search(ABC):
+    """Finds points with a high utility."""
+
+    #: What it needs of the prior: "additive" if it searches group by group.
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
+        """Points worth a suggestion."""

@@ -1,0 +1,66 @@
+"""Which way of proposing has earned the next suggestion, and how large its box is.
+
+Both are folded from the history: the ways of finished trials, in the order of finishing, and whether each
+trial was better than all before it. A failed trial is a trial without success.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hidim._types import Rng
+from hidim.trial import History
+
+WAYS = ("all", "few", "box")
+
+#: Factor by which the credit of all ways decays with every finished suggestion: a memory of about twenty.
+FORGET = 0.95
+
+#: The share that every way has anyway, from the prototype; the rest goes by success.
+ANYWAY = 0.1
+
+#: The box's first, largest and smallest length, as in TuRBO (Eriksson et al. 2019); and successes in a row
+#: after which it is doubled, as in TuRBO's code. Failures after which it is halved are fewer: TuRBO waits for
+#: as many as there are dimensions, but every suggestion is one of the box there.
+LENGTH, LONGEST, SHORTEST, SUCCESSES, FAILURES = 0.8, 1.6, 0.5**7, 3, 10
+
+
+def improvements(history: History, *, maximize: bool) -> list[tuple[str, bool]]:
+    """The way of every finished suggestion, and whether it improved on all values before it."""
+    best, found = np.inf, []
+    for trial in history.finished:
+        loss = trial.loss(maximize=maximize)
+        way = trial.meta.get("way")
+        if way in WAYS:
+            found.append((way, bool(loss < best)))
+        best = min(best, loss)
+    return found
+
+
+def choose_way(past: list[tuple[str, bool]], rng: Rng) -> str:
+    """A way, drawn with a tenth for each and the rest by decayed counts of improvements."""
+    credit = dict.fromkeys(WAYS, 0.0)
+    weight = 1.0
+    for way, improved in reversed(past):
+        credit[way] += weight * improved
+        weight *= FORGET
+    total = sum(credit.values())
+    share = [credit[way] / total if total > 0.0 else 1.0 / len(WAYS) for way in WAYS]
+    return WAYS[int(rng.choice(len(WAYS), p=ANYWAY + (1.0 - len(WAYS) * ANYWAY) * np.array(share)))]
+
+
+def box_length(past: list[tuple[str, bool]]) -> float:
+    """Edge of the box of the way "box".
+
+    Doubled after three successes in a row, halved after ten failures, started again when tiny.
+    """
+    length, successes, failures = LENGTH, 0, 0
+    for _, improved in (entry for entry in past if entry[0] == "box"):
+        successes, failures = (successes + 1, 0) if improved else (0, failures + 1)
+        if successes == SUCCESSES:
+            length, successes = min(2.0 * length, LONGEST), 0
+        if failures == FAILURES:
+            length, failures = 0.5 * length, 0
+        if length < SHORTEST:
+            length = LENGTH
+    return length

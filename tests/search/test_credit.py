@@ -1,0 +1,41 @@
+"""Ways of proposing earn the next suggestions, and their box adapts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hidim.search.credit import WAYS, box_length, choose_way, improvements
+from hidim.trial import History, Trial
+
+
+def complete(values, way):
+    return [Trial({}, i, meta={"way": way}).completed(v, i) for i, v in enumerate(values)]
+
+
+def past(values, way, **kwargs):
+    return improvements(History(complete(values, way)), maximize=kwargs.get("maximize", False))
+
+
+def test_the_box_shrinks_without_success_and_grows_with_it():
+    start = box_length([])
+    assert box_length(past([0.0] * 40, "box")) < start
+    assert box_length(past(range(0, -40, -1), "box")) > start
+    assert box_length(past(range(40), "box", maximize=True)) > start
+    assert box_length(past([0.0] * 40, "few")) == start
+
+
+def test_a_failed_trial_is_a_trial_without_success():
+    failed = History([Trial({}, n, meta={"way": "box"}).failed("crash", n) for n in range(30)])
+    assert improvements(failed, maximize=False) == [("box", False)] * 30
+    assert box_length(improvements(failed, maximize=False)) < box_length([])
+
+
+def test_a_way_that_brings_improvements_is_chosen_more_often_and_no_way_is_given_up():
+    rng = np.random.default_rng(0)
+    drawn = [choose_way(past(range(0, -30, -1), WAYS[1]), rng) for _ in range(600)]
+    counts = [drawn.count(way) for way in WAYS]
+    assert counts[1] == max(counts)
+    assert min(counts) > 0
+    even = [choose_way([], rng) for _ in range(600)]
+    # Three equal shares: 200 each with a standard deviation of 11.5.
+    assert all(abs(even.count(way) - 200) < 60 for way in WAYS)
