@@ -17,7 +17,7 @@ from hidim.embed import EMBEDDINGS, Embedding, LazyVector
 from hidim.space import Space
 from hidim.trial import Trial
 
-#: Scattered points that are tried if all others are known already.
+#: Scattered points that are tried if all others are known already; a choice, for rare cases.
 SPARE = 64
 
 

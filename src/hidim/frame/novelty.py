@@ -19,6 +19,9 @@ from hidim.task import Suggestion
 #: Finite spaces up to this size are searched to the last configuration: a second's work.
 ENUMERABLE = 100_000
 
+#: Configurations that are encoded at once; for time alone.
+BLOCK = 256
+
 #: Points closer than this in every coordinate are one point and its re-encoded copy.
 TOLERANCE = 1e-10
 
@@ -49,10 +52,10 @@ class Seen:
 
     def any_new(self, space: Space, rng: Rng) -> Array | None:
         """An unseen point of `space`: random ones first, then, in a small finite space, all of them."""
-        points = space.snap(rng.random((64, space.dim)))
+        points = space.snap(rng.random((SPARE, space.dim)))
         place = self.first_new(points)
         rest = iter(space.enumerate() if place is None and space.size <= ENUMERABLE else ())
-        while place is None and (block := list(islice(rest, 256))):
+        while place is None and (block := list(islice(rest, BLOCK))):
             points = space.encode_all(block)
             place = self.first_new(points)
         return None if place is None else np.asarray(points[place])

@@ -19,34 +19,21 @@ from hidim.gp.model import Model
 LogDensity = Callable[[Array], float]
 
 
-def sweep(
-    log_density: LogDensity,
-    theta: Array,
-    low: Array,
-    high: Array,
-    rng: Rng,
-    *,
-    width: float = 1.0,
-    max_steps: int = 10,
-) -> Array:
+#: Of the interval that is stepped out: its first width, and steps at the most; those of BOCK's code.
+WIDTH, STEPS = 1.0, 10
+
+
+def sweep(log_density: LogDensity, theta: Array, low: Array, high: Array, rng: Rng) -> Array:
     """One update of every coordinate of `theta` (size,) within [low, high]."""
     theta = theta.copy()
     current = log_density(theta)
     for index in rng.permutation(len(theta)):
-        theta, current = _update(log_density, theta, current, int(index), low, high, rng, width, max_steps)
+        theta, current = _update(log_density, theta, current, int(index), low, high, rng)
     return theta
 
 
 def _update(
-    log_density: LogDensity,
-    theta: Array,
-    current: float,
-    index: int,
-    low: Array,
-    high: Array,
-    rng: Rng,
-    width: float,
-    max_steps: int,
+    log_density: LogDensity, theta: Array, current: float, index: int, low: Array, high: Array, rng: Rng
 ) -> tuple[Array, float]:
     def at(value: float) -> tuple[Array, float]:
         moved = theta.copy()
@@ -54,18 +41,18 @@ def _update(
         return moved, log_density(moved)
 
     level = current + math.log(max(rng.random(), 1e-300))
-    left = theta[index] - width * rng.random()
-    right = left + width
+    left = theta[index] - WIDTH * rng.random()
+    right = left + WIDTH
     # The two ends share one budget of steps, split at random, which keeps the update reversible.
-    steps_left = int(rng.integers(max_steps))
+    steps_left = int(rng.integers(STEPS))
     for _ in range(steps_left):
         if left <= low[index] or at(left)[1] <= level:
             break
-        left -= width
-    for _ in range(max_steps - 1 - steps_left):
+        left -= WIDTH
+    for _ in range(STEPS - 1 - steps_left):
         if right >= high[index] or at(right)[1] <= level:
             break
-        right += width
+        right += WIDTH
     left, right = max(left, low[index]), min(right, high[index])
     for _ in range(100):
         value = float(rng.uniform(left, right))

@@ -9,6 +9,9 @@ import numpy as np
 from hidim._types import Array, Mask, Rng
 from hidim.optim.base import Maximiser, Objective, Optimum, best_of
 
+#: The first step, as a share of the box.
+SIGMA = 0.2
+
 
 @dataclass(frozen=True)
 class CMAES(Maximiser):
@@ -16,11 +19,9 @@ class CMAES(Maximiser):
 
     Args:
         max_evaluations: points scored at the most.
-        sigma: first step, as a share of the box.
     """
 
     max_evaluations: int = 2000
-    sigma: float = 0.2
 
     def __call__(
         self, objective: Objective, lower: Array, upper: Array, rng: Rng, starts: Array | None = None
@@ -43,7 +44,7 @@ class CMAES(Maximiser):
         width = (upper - lower)[free]
         box = np.column_stack([np.zeros(len(width)), np.ones(len(width))])
         start = (best.point - lower)[free] / width
-        strategy = CMA(mean=start, sigma=self.sigma, bounds=box, seed=int(rng.integers(2**31)))
+        strategy = CMA(mean=start, sigma=SIGMA, bounds=box, seed=int(rng.integers(2**31)))
         spent = best.evaluations
         while spent + strategy.population_size <= self.max_evaluations and not strategy.should_stop():
             unit = np.array([strategy.ask() for _ in range(strategy.population_size)])

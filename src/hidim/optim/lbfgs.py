@@ -19,6 +19,9 @@ from hidim.optim.base import Objective
 ARMIJO = 1e-4
 SHORTEST_STEP = 1e-10
 
+#: Pairs of steps and gradient changes kept by each lane.
+MEMORY = 6
+
 
 def ascend(
     objective: Objective,
@@ -27,7 +30,6 @@ def ascend(
     upper: Array,
     *,
     max_calls: int = 60,
-    memory: int = 6,
     tolerance: float = 1e-5,
 ) -> tuple[Array, Array, int]:
     """Climb from every row of `starts`, each inside its own box.
@@ -37,7 +39,6 @@ def ascend(
         starts: (r, p); a coordinate that is NaN does not exist, and stays so.
         lower, upper: (p,) or (r, p); a coordinate with lower = upper stays where it is.
         max_calls: calls of the objective at most.
-        memory: pairs of steps and gradient changes kept by each lane.
         tolerance: a lane stops when its projected gradient, times the width of its box, or its last gain
             falls below this.
 
@@ -58,7 +59,7 @@ def ascend(
 
     points = np.clip(starts, lower, upper)
     everyone = np.arange(len(points))
-    batch = _Lanes(points, *cost(points, everyone), lower, upper, memory)
+    batch = _Lanes(points, *cost(points, everyone), lower, upper)
     evaluations = len(points)
     active = np.flatnonzero(np.isfinite(batch.f) & ~batch.converged(everyone, tolerance))
     batch.turn(active)
@@ -74,13 +75,12 @@ def ascend(
 class _Lanes:
     """State of all ascents, written as minimisation of f = −score."""
 
-    def __init__(self, x: Array, f: Array, g: Array, lower: Array, upper: Array, memory: int) -> None:
+    def __init__(self, x: Array, f: Array, g: Array, lower: Array, upper: Array) -> None:
         self.x, self.f, self.g = x, f, np.nan_to_num(g)
         self.lower, self.upper, self.width = lower, upper, upper - lower
-        self.memory = memory
         lanes, dim = x.shape
         # Rows of a lane's basis: `memory` steps, as many changes of the gradient (newest last), the gradient.
-        self.basis = np.zeros((lanes, 2 * memory + 1, dim))
+        self.basis = np.zeros((lanes, 2 * MEMORY + 1, dim))
         self.direction = np.zeros_like(x)
         self.length = np.ones(lanes)
 
@@ -101,7 +101,7 @@ class _Lanes:
         """
         if len(lanes) == 0:
             return
-        m = self.memory
+        m = MEMORY
         self.basis[lanes, -1] = self.g[lanes]
         basis = self.basis[lanes] * self.free(lanes)[:, None, :]
         products = basis @ basis.transpose(0, 2, 1)
@@ -146,7 +146,7 @@ class _Lanes:
         return np.sort(np.concatenate([going, rejected[self.length[rejected] > SHORTEST_STEP]]))
 
     def _remember(self, lanes: Indices, step: Array, change: Array) -> None:
-        m = self.memory
+        m = MEMORY
         kept = self.basis[lanes]
         kept[:, : m - 1], kept[:, m - 1] = kept[:, 1:m].copy(), step
         kept[:, m : 2 * m - 1], kept[:, 2 * m - 1] = kept[:, m + 1 : 2 * m].copy(), change

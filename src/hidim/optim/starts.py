@@ -8,6 +8,10 @@ import numpy as np
 
 from hidim._types import Array, Indices, Mask, Rng
 
+#: Standard deviations of perturbations are drawn log-uniformly between these: the prototype's, from refining
+#: to half the range.
+FINE, COARSE = 1e-3, 0.5
+
 #: scipy has Sobol direction numbers for this many dimensions.
 SOBOL_LIMIT = 21_201
 
@@ -34,13 +38,7 @@ def latin_hypercube(dim: int, count: int, rng: Rng) -> Array:
 
 
 def perturbed(
-    rng: Rng,
-    centres: Array,
-    count: int,
-    *,
-    most: int = 20,
-    scales: tuple[float, float] = (1e-3, 0.5),
-    movable: Mask | None = None,
+    rng: Rng, centres: Array, count: int, *, most: int = 20, movable: Mask | None = None
 ) -> tuple[Array, Mask]:
     """Copies of good points with a few coordinates moved, in the unit cube.
 
@@ -52,7 +50,6 @@ def perturbed(
             value there, which counts as moved.
         count: number of copies.
         most: coordinates moved at the most; how many is drawn uniformly for each copy.
-        scales: standard deviations are drawn log-uniformly between these, one for each copy.
         movable: (p,), the coordinates that may be moved; by default all.
 
     Returns:
@@ -64,7 +61,7 @@ def perturbed(
     allowed = ~missing if movable is None else ~missing & movable
     sizes = 1 + np.floor(rng.random(count) * np.minimum(most, allowed.sum(axis=1))).astype(np.intp)
     moved = coordinate_masks(rng, allowed, sizes)
-    scale = np.exp(rng.uniform(math.log(scales[0]), math.log(scales[1]), size=(count, 1)))
+    scale = np.exp(rng.uniform(math.log(FINE), math.log(COARSE), size=(count, 1)))
     points = np.clip(origin + moved * scale * rng.standard_normal((count, dim)), 0.0, 1.0)
     points[missing] = rng.random(int(missing.sum()))
     return points, moved | missing

@@ -25,7 +25,7 @@ def smooth(ground: Ground) -> Mask:
 
 
 def jumped(ground: Ground, points: Array, moved: Mask, rng: Rng) -> Array:
-    """Points (r, d) whose moved labels are drawn anew, and every other moved coarse integer as well.
+    """Points (r, d) whose moved labels are drawn anew, and half of the moved coarse integers, too: a choice.
 
     The rest of the coarse integers take a step of about one level, which a small perturbation would not.
     """

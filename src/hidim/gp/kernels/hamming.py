@@ -72,7 +72,8 @@ class Hamming(Kernel):
         self.labels = Labels(columns, levels)
         count = len(self.labels)
         # A few columns: labels that differ have a correlation of e^{−w} = .69 at the start, a choice. Many:
-        # configurations that differ everywhere have e^{−2}, however many columns there are.
+        # configurations that differ everywhere have e^{−2}, however many columns there are. The width of the
+        # prior, 1.5, is a choice that was not varied.
         start = min(-1.0, math.log(2.0 / max(usual or count, 1)))
         reach = HIGHEST - LOWEST
         self.parameters = (
@@ -131,7 +132,8 @@ class Overlap(Kernel):
     ) -> None:
         self.labels = Labels(columns, levels)
         self.squared = squared
-        # The limits of length-scales of numbers; Algorithm 3 of REMBO narrows them.
+        # The limits of length-scales of numbers. Algorithm 3 of REMBO narrows them and starts anywhere; only
+        # the process on failures starts at e^½.
         self.parameters = (Hyperparameter("log_label_scale", 1, 0.5, math.log(1e-3), math.log(1e4)),)
 
     def _differing(self, left: Array, right: Array) -> Array:
