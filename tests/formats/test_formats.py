@@ -17,6 +17,10 @@ from hidim.methods import configured, make_method
 HERE = Path(__file__).parent
 NEXT = json.loads((HERE / "next_of_1.json").read_text())
 
+#: On the machine that wrote these files suggestions are the same to the bit; on others rounding differs, and
+#: a search may carry it on.
+CLOSE = 1e-4
+
 #: What the settings of each file mean today.
 METHODS = {
     "gp": "gp(initial=4)",
@@ -60,9 +64,9 @@ def test_a_history_of_format_1_goes_on_as_it_would_have(name):
     found = list(optimizer.ask().params.values())
     for value, expected in zip(found, NEXT[f"{name}.json"], strict=True):
         if isinstance(expected, list):
-            np.testing.assert_allclose(value[:5], expected, atol=1e-6)
+            np.testing.assert_allclose(value[:5], expected, atol=CLOSE)
         else:
-            assert value == (expected if isinstance(expected, str) else pytest.approx(expected, rel=1e-6))
+            assert value == (expected if isinstance(expected, str) else pytest.approx(expected, rel=CLOSE))
 
 
 def test_a_probe_that_named_its_twin_by_number_shows_noise_all_the_same():
