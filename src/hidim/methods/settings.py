@@ -94,7 +94,9 @@ def _replaced(owner: T, settings: Mapping[str, Any]) -> tuple[T, set[str]]:
         used |= more
         if new is not current:
             changes[name] = new
-    return (dataclasses.replace(owner, **changes) if changes else owner), used  # type: ignore[type-var]
+    if changes:
+        owner = dataclasses.replace(owner, **changes)  # type: ignore[type-var]  # it has fields: a dataclass
+    return owner, used
 
 
 def _is_whole(current: Any, value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from hidim._types import Array
 from hidim.belief.priors.base import Ability, Prior, Structure
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
+from hidim.gp.kernels.groups import Lengthscales
 from hidim.gp.maps import Chain, HierarchicalScale, Linear, Map, Scale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
-
-Lengthscales = Literal["hierarchical", "isotropic", "ard"]
 
 
 @dataclass(frozen=True)

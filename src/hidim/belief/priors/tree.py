@@ -15,10 +15,10 @@ import numpy as np
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Indices
 from hidim.belief.priors.base import Ability, Prior, Structure
-from hidim.belief.priors.flat import Lengthscales
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import Form, Groups, Matern, Scaled, SquaredExponential, Term
+from hidim.gp.kernels.groups import Lengthscales
 from hidim.gp.model import Model, noise_parameter
 from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, every_path, everywhere, tree
