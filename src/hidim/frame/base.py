@@ -6,6 +6,7 @@ points in these coordinates, and the way back from points that were found to con
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hidim._types import Array, Rng
+from hidim._types import Array, Indices, Mask, Rng
 from hidim.embed import Embedding
 from hidim.embed.base import Moved
 from hidim.frame.observe import Observations
@@ -34,10 +35,15 @@ class Ground:
     Args:
         space: of the configurations.
         embedding: if points are those of its box.
+        center: a point (d,) around which good ones are expected; inactive coordinates are NaN.
+        ball: whether points lie in the ball inside the box. The unit cube then stands for the cube inside
+            the ball.
     """
 
     space: Space
     embedding: Embedding | None = None
+    center: Array | None = None
+    ball: bool = False
 
     @property
     def dim(self) -> int:
@@ -53,6 +59,30 @@ class Ground:
     def upper(self) -> Array:
         """The upper corner (d,)."""
         return np.full(self.dim, 1.0 if self.embedding is None else self.embedding.radius)
+
+    @cached_property
+    def centre(self) -> Array:
+        """The given centre (d,), and that of the box where none is given."""
+        middle = 0.5 * (self.lower + self.upper)
+        return middle if self.center is None else np.where(np.isnan(self.center), middle, self.center)
+
+    @cached_property
+    def half(self) -> float:
+        """Half the width of the box, or of the cube inside the ball."""
+        half = 0.5 * float(self.upper[0] - self.lower[0]) if self.dim else 0.5
+        return half / math.sqrt(max(int(self.round.sum()), 1)) if self.ball else half
+
+    @cached_property
+    def round(self) -> Mask:
+        """The coordinates (d,) that the ball bounds: those of real numbers."""
+        return np.asarray(self.kind == Kind.CONTINUOUS)
+
+    def reach(self, columns: Indices) -> float:
+        """The farthest that a point can be from the centre in these columns, in units of `half`."""
+        farthest = np.maximum(self.upper - self.centre, self.centre - self.lower) / self.half
+        if self.ball:
+            farthest = np.where(self.round, 1.0, farthest)
+        return float(np.linalg.norm(farthest[columns]))
 
     @cached_property
     def kind(self) -> NDArray[np.int8]:
@@ -76,10 +106,13 @@ class Ground:
     @property
     def fills_box(self) -> bool:
         """Whether every point of the box has a configuration of its own, but for discrete parameters."""
-        return self.embedding is None or self.embedding.fills_box
+        return not self.ball if self.embedding is None else self.embedding.fills_box
 
     def snap(self, points: Array) -> Array:
         """Points (n, d) moved to where points with a configuration of their own are; NaN where inactive."""
+        return self.settle(points).value if self.ball else self._snapped(points)
+
+    def _snapped(self, points: Array) -> Array:
         if self.embedding is None:
             return self.space.snap(points)
         return self.embedding.settle(np.clip(points, self.lower, self.upper)).value
@@ -88,21 +121,43 @@ class Ground:
         """The same, with the pullback of a gradient; inactive and discrete coordinates have none."""
         if self.embedding is not None:
             return self.embedding.settle(points)
-        snapped = self.space.snap(points)
+        drawn = self._drawn_in(points) if self.ball else Moved(points, lambda g: g)
+        snapped = self.space.snap(drawn.value)
         moving = (self.kind == Kind.CONTINUOUS) & ~np.isnan(snapped)
-        return Moved(snapped, lambda g: np.where(moving, g, 0.0))
+        return Moved(snapped, lambda g: drawn.to_inputs(np.where(moving, g, 0.0)))
+
+    def _drawn_in(self, points: Array) -> Moved:
+        """Points (n, d) outside the ball drawn to its surface, along the radius."""
+        away = np.where(self.round & ~np.isnan(points), points - self.centre, 0.0)
+        radius = np.sqrt(np.vecdot(away, away))[:, None]
+        outside = radius > 0.5
+        factor = np.where(outside, 0.5 / np.maximum(radius, 1e-300), 1.0)
+        unit = np.where(outside, away / np.maximum(radius, 1e-300), 0.0)
+
+        def to_inputs(g: Array) -> Array:
+            inside = np.where(self.round, g, 0.0)
+            drawn = factor * (inside - np.vecdot(inside, unit)[:, None] * unit)
+            return np.where(self.round, drawn, g)
+
+        return Moved(np.where(self.round, self.centre + factor * away, points), to_inputs)
 
     def to_unit(self, points: Array) -> Array:
         """Points (n, d) in the unit cube."""
-        return points if self.embedding is None else (points - self.lower) / (self.upper - self.lower)
+        if self.embedding is not None:
+            return (points - self.lower) / (self.upper - self.lower)
+        return np.where(self.round, 0.5 + (points - 0.5) * (0.5 / self.half), points) if self.ball else points
 
     def from_unit(self, unit: Array) -> Array:
         """Points (n, d) of the unit cube in the box."""
-        return unit if self.embedding is None else self.lower + (self.upper - self.lower) * unit
+        if self.embedding is not None:
+            return self.lower + (self.upper - self.lower) * unit
+        return np.where(self.round, 0.5 + (unit - 0.5) * (self.half / 0.5), unit) if self.ball else unit
 
     def sample(self, rng: Rng, n: int) -> Array:
         """Random points (n, d)."""
-        return rng.random((n, self.dim)) if self.embedding is None else self.embedding.sample(rng, n)
+        if self.embedding is not None:
+            return self.embedding.sample(rng, n)
+        return self.from_unit(rng.random((n, self.dim)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +176,7 @@ class Scene:
         embedding: by which points of the ground stand for configurations, if they do not by themselves.
         to_low: points of the ground (n, d) to y (n, d), which the embedding takes.
         meta: what a suggestion that is made here has to remember of it.
+        awaits_center: whether a centre was given that nobody has tried yet.
     """
 
     task: Task
@@ -134,6 +190,7 @@ class Scene:
     embedding: Embedding | None = None
     to_low: Callable[[Array], Array] = lambda y: y
     meta: dict[str, Any] = field(default_factory=dict)
+    awaits_center: bool = False
 
 
 class Frame(ABC):
@@ -163,8 +220,8 @@ def design(scene: Scene, size: int) -> Array:
     ground, number = scene.ground, scene.asked
     if len(scene.spare):
         return scene.spare
-    if number == 0:
-        return ground.snap(np.full((1, ground.dim), 0.5))
+    if number == 0 or scene.awaits_center:
+        return ground.snap(ground.centre[None])
     block, index = divmod(number - 1, size)
     hypercube = latin_hypercube(ground.dim, size, np.random.default_rng([scene.task.seed, block, size]))
-    return ground.snap(hypercube[index : index + 1])
+    return ground.snap(ground.from_unit(hypercube[index : index + 1]))

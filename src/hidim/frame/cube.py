@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from hidim._types import Rng
+from hidim._settings import one_of
+from hidim._types import Array, Rng
+from hidim.errors import MethodError
 from hidim.frame.base import Frame, Ground, Scene
-from hidim.frame.observe import observe
+from hidim.frame.observe import Observations, observe
 from hidim.task import Task
 from hidim.trial import History
+
+Region = Literal["box", "ball"]
+
+#: A configuration as parts keep it: hashable pairs of a name and a value, in which vectors are tuples.
+Pairs = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class Cube(Frame):
-    """All of the space, in its own coordinates."""
+    """All of the space, in its own coordinates.
+
+    Args:
+        center: around which good settings are expected: a configuration, which is tried first; "best", the best
+            one so far; None, the centre of the space. Priors that know of no centre only try it first.
+        region: "box", all of it; or "ball", the ball inside the box, for real numbers. The paper's ball around
+            [−1, 1]^D is that of Vector(D, −√D, √D): objectives that allow for it get wider bounds.
+    """
 
     embeds: ClassVar[bool] = False
     several: ClassVar[bool] = False
+
+    center: Mapping[str, Any] | Pairs | Literal["best"] | None = None
+    region: Region = "box"
+
+    def __post_init__(self) -> None:
+        one_of(self, region=get_args(Region))
+        if self.center is not None and self.center != "best":
+            object.__setattr__(self, "center", _pairs(self.center))
+        if self.center is not None and self.region == "ball":
+            raise MethodError("region='ball' has a centre of its own, that of the space: use region='box'")
 
     def scene(self, task: Task, history: History, number: int, rng: Rng) -> Scene:
         return self._scene(task, history, number)
@@ -29,5 +54,43 @@ class Cube(Frame):
 
     def _scene(self, task: Task, history: History, number: int) -> Scene:
         seen = observe(task, history)
-        none = np.empty((0, task.space.dim))
-        return Scene(task, history, Ground(task.space), history, number, seen, "cube", none)
+        none, center = np.empty((0, task.space.dim)), self._center(task, seen)
+        ground = Ground(task.space, center=center, ball=self.region == "ball")
+        awaits = self.center is not None and self.center != "best" and _is_new(center, seen)
+        return Scene(task, history, ground, history, number, seen, "cube", none, awaits_center=awaits)
+
+    def _center(self, task: Task, seen: Observations) -> Array | None:
+        if self.center is None:
+            return None
+        if self.center == "best":
+            return seen.x[int(np.argmin(seen.y))] if len(seen.y) else None
+        known: Array | None = task.memo.get(self, "center")
+        if known is None:
+            params = {name: _value(value) for name, value in dict(self.center).items()}
+            known = task.memo.keep(self, "center", task.space.encode(task.space.validate(params)))
+        return known
+
+
+def _is_new(center: Array | None, seen: Observations) -> bool:
+    known = np.vstack([seen.x, seen.failed, seen.running])
+    return not np.any(np.all((known == center) | np.isnan(known), axis=1))
+
+
+def _pairs(center: Any) -> Pairs:
+    try:
+        pairs = dict(center)
+    except (TypeError, ValueError):
+        raise MethodError(
+            f"center={center!r}: a configuration, as {{'x': 0.5}}, or 'best' for the best one so far"
+        ) from None
+    return tuple((name, _hashable(value)) for name, value in pairs.items())
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray | list | tuple):
+        return tuple(np.asarray(value, dtype=np.float64).tolist())
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _value(value: Any) -> Any:
+    return np.array(value) if isinstance(value, tuple) else value

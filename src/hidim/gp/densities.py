@@ -62,3 +62,29 @@ class StudentT(Density):
         inner = 1.0 + z * z / self.freedom
         value = -half * float(np.sum(np.log(inner)))
         return value, -half * (2.0 * z / self.freedom) / inner / self.scale
+
+
+@dataclass(frozen=True)
+class Horseshoe(Density):
+    """log log(1 + (scale / v)²) of v = e^value: a peak at no noise at all, and a tail that lets it be large."""
+
+    scale: float
+
+    def __call__(self, values: Array) -> tuple[float, Array]:
+        ratio = np.exp(2.0 * (np.log(self.scale) - values))
+        inner = np.log1p(ratio)
+        return float(np.sum(np.log(inner))), -2.0 * ratio / ((1.0 + ratio) * inner)
+
+
+@dataclass(frozen=True)
+class SpikeAndSlab(Density):
+    """Half a normal spike at 0, half a uniform slab of that width (Ishwaran and Rao 2005), on one side of 0."""
+
+    sd: float
+    width: float
+
+    def __call__(self, values: Array) -> tuple[float, Array]:
+        peak = np.sqrt(2.0 / np.pi) / self.sd  # a normal density folded to one side
+        spike = peak * np.exp(-0.5 * (values / self.sd) ** 2)
+        density = 0.5 * (spike + 1.0 / self.width)
+        return float(np.sum(np.log(density))), -0.5 * spike * values / self.sd**2 / density

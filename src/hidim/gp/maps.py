@@ -9,6 +9,8 @@ A map returns a `Mapped`: the image of X and the two pullbacks of a gradient G =
     Linear(W)                Z = X W             Xᵀ G                     G Wᵀ
     Clip(a, b)               Z = clip(X)         –                        G where inside
     Warp (Kumaraswamy)       1−(1−x^α)^β         chain rule               elementwise
+    Radius(c, R)             ‖x − c‖ / R         –                        G (x − c) / (R ‖x − c‖)
+    Direction(c)             a = (x−c)/‖x−c‖     –                        (G − (G·a) a) / ‖x − c‖
     Chain                    composition         composition              composition
 """
 
@@ -100,17 +102,21 @@ class Scale(Map):
         ard: one length-scale per column.
         prior: on log ℓ; by default the dimension-scaled log-normal.
         effective: how many columns a distance has, if not `dim`.
+        limits: of log ℓ.
     """
 
     def __init__(
-        self, dim: int, *, ard: bool = True, prior: Density | None = None, effective: int | None = None
+        self,
+        dim: int,
+        *,
+        ard: bool = True,
+        prior: Density | None = None,
+        effective: int | None = None,
+        limits: tuple[float, float] = (LOG_SCALE_LOW, LOG_SCALE_HIGH),
     ) -> None:
         prior = prior or dimension_scaled(effective or dim)
-        start = 0.5 * math.log(effective or dim)
-        name = "log_lengthscale"
-        self.parameters = (
-            Hyperparameter(name, dim if ard else 1, start, LOG_SCALE_LOW, LOG_SCALE_HIGH, prior),
-        )
+        start = min(0.5 * math.log(effective or dim), limits[1])
+        self.parameters = (Hyperparameter("log_lengthscale", dim if ard else 1, start, *limits, prior),)
 
     def __call__(self, theta: Array, x: Array) -> Mapped:
         inverse = np.exp(-theta)
@@ -210,21 +216,29 @@ class Clip(Map):
 class Warp(Map):
     """Kumaraswamy warp Z = 1 − (1 − x^α)^β of every column of the unit cube, α and β per column.
 
-    log α and log β have priors around 0, the identity. Inputs are kept a hair inside (0, 1), where the
-    derivative is finite.
+    log α and log β have priors around 0, the identity. At 0 and 1, where derivatives may be infinite, those a
+    hair inside are taken.
+
+    Args:
+        dim: number of columns.
+        alpha, beta: what log α and log β may be, if not anything near 0.
     """
 
     EDGE = 1e-9
 
-    def __init__(self, dim: int) -> None:
+    def __init__(
+        self, dim: int, *, alpha: Hyperparameter | None = None, beta: Hyperparameter | None = None
+    ) -> None:
         self.dim = dim
-        self.parameters = tuple(
+        usual = (
             Hyperparameter(name, dim, 0.0, -WARP_LIMIT, WARP_LIMIT, Normal(0.0, WARP_SD))
             for name in ("log_alpha", "log_beta")
         )
+        self.parameters = tuple(given or default for given, default in zip((alpha, beta), usual, strict=True))
 
     def __call__(self, theta: Array, x: Array) -> Mapped:
         alpha, beta = np.exp(theta[: self.dim]), np.exp(theta[self.dim :])
+        value = 1.0 - (1.0 - np.clip(x, 0.0, 1.0) ** alpha) ** beta
         inside = np.clip(x, self.EDGE, 1.0 - self.EDGE)
         log_x = np.log(inside)
         powered = np.exp(alpha * log_x)
@@ -239,7 +253,51 @@ class Warp(Map):
         def to_inputs(g: Array) -> Array:
             return np.asarray(g * beta * survival / rest * alpha * powered / inside * (inside == x))
 
-        return Mapped(1.0 - survival, to_parameters, to_inputs)
+        return Mapped(value, to_parameters, to_inputs)
+
+
+class Radius(Map):
+    """z = ‖x − c‖ / R, one column: how far from the centre of a ball. At the centre the gradient is 0.
+
+    Args:
+        centre: c (p,).
+        reach: R, the radius of the ball.
+    """
+
+    def __init__(self, centre: Array, reach: float) -> None:
+        self.centre = centre
+        self.reach = reach
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        away = x - self.centre
+        radius = np.sqrt(np.vecdot(away, away))[:, None]
+
+        def to_inputs(g: Array) -> Array:
+            return g * np.divide(away, self.reach * radius, out=np.zeros_like(away), where=radius > 0.0)
+
+        return Mapped(radius / self.reach, _no_parameters, to_inputs)
+
+
+class Direction(Map):
+    """a = (x − c) / ‖x − c‖ on the unit sphere; the centre, which has no direction, becomes 0.
+
+    Args:
+        centre: c (p,).
+    """
+
+    def __init__(self, centre: Array) -> None:
+        self.centre = centre
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        away = x - self.centre
+        radius = np.sqrt(np.vecdot(away, away))[:, None]
+        inverse = np.divide(1.0, radius, out=np.zeros_like(radius), where=radius > 0.0)
+        unit = away * inverse
+
+        def to_inputs(g: Array) -> Array:
+            return (g - np.vecdot(g, unit)[:, None] * unit) * inverse
+
+        return Mapped(unit, _no_parameters, to_inputs)
 
 
 class Chain(Map):
@@ -281,5 +339,7 @@ MAPS: dict[str, Map] = {
     "linear-fixed": Linear(3, 2, fixed=np.array([[1.0, -0.5], [0.3, 0.8], [0.0, 2.0]])),
     "clip": Clip(0.2, 0.8),
     "warp": Warp(3),
+    "radius": Radius(np.array([0.5, 0.4, 0.6]), 1.3),
+    "direction": Direction(np.array([0.5, 0.4, 0.6])),
     "chain": Chain(Warp(3), HierarchicalScale(3), Linear(3, 2)),
 }

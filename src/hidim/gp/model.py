@@ -9,7 +9,7 @@ factor, m the mean, α = K⁻¹ (y − m).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,6 +22,7 @@ from hidim.gp.densities import Normal
 from hidim.gp.hyperparameter import Hyperparameter, bounds, log_prior, starts, total
 from hidim.gp.kernels.base import Kernel
 from hidim.gp.kernels.blocks import blocks as blocks_of
+from hidim.gp.kernels.values import values
 
 
 def noise_parameter(*, noisy: bool = False) -> Hyperparameter:
@@ -101,20 +102,26 @@ class Model:
             theta[level] = np.minimum(theta[level], longest)
         return theta
 
-    def log_density(self, theta: Array, x: Array, y: Array, variances: Array | None = None) -> float:
-        """log p(y | θ) + log p(θ) alone: one factor and no gradient, for samplers that only compare.
+    def log_density(self, x: Array, y: Array, variances: Array | None = None) -> Callable[[Array], float]:
+        """log p(y | θ) + log p(θ) of θ (size,) alone: one factor and no gradient, for samplers.
 
         Args:
-            theta: (size,); x: (n, p); y: (n,); variances: v (n,), none by default.
+            x: (n, p); y: (n,); variances: v (n,), none by default.
         """
-        gram, ridge = self.kernel.gram(theta[:-1], x).value, self.ridge(theta, variances)
-        factor = linalg.cholesky_by_blocks(gram, blocks_of(self.kernel, x), ridge)
-        mean = self.mean(linalg.solve(factor, np.ones(len(y))), y)
-        value = 0.5 * float((y - mean) @ linalg.solve(factor, y - mean)) + linalg.half_log_determinant(factor)
-        value += 0.5 * len(y) * math.log(2.0 * math.pi)
-        if mean != 0.0:
-            value += 0.5 * (mean / self.mean_sd) ** 2
-        return log_prior(self.parameters, theta)[0] - value
+        covariance, blocks = values(self.kernel, x), blocks_of(self.kernel, x)
+        constant = 0.5 * len(y) * math.log(2.0 * math.pi)
+
+        def density(theta: Array) -> float:
+            gram, ridge = covariance(theta[:-1]), self.ridge(theta, variances)
+            factor = linalg.cholesky_by_blocks(gram, blocks, ridge)
+            mean = self.mean(linalg.solve(factor, np.ones(len(y))), y)
+            value = 0.5 * float((y - mean) @ linalg.solve(factor, y - mean)) + constant
+            value += linalg.half_log_determinant(factor)
+            if mean != 0.0:
+                value += 0.5 * (mean / self.mean_sd) ** 2
+            return log_prior(self.parameters, theta)[0] - value
+
+        return density
 
     def negative_log_posterior(
         self,

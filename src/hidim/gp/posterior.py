@@ -3,6 +3,8 @@
 Notation: X (n, p), y (n,), K = L Lᵀ, α = K⁻¹ (y − m); U (r, p) queries, k = k(U, X) (r, n).
 
     μ(U) = m + k α          σ²(U) = k(u, u) − ‖L⁻¹ kᵀ‖²
+
+Observations at the centre of a cylinder depend on the query: see `hidim.gp.turned`.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from hidim.gp.kernels.blocks import blocks
 from hidim.gp.kernels.features import features as random_features
 from hidim.gp.kernels.groups import widest
 from hidim.gp.model import Model
+from hidim.gp.turned import Turned, cylinder_in
 
 #: Variances below this share of the prior variance are rounding errors.
 VARIANCE_FLOOR = 1e-12
@@ -150,8 +153,21 @@ class Posterior:
                 solution[rows[:, None], columns] = solver(factor, part[:, columns])
         return solution
 
+    @cached_property
+    def _turned(self) -> Turned | None:
+        """For observations that take the direction of the query."""
+        found = cylinder_in(self.model.kernel, self.theta[:-1])
+        if found is None or not (found[1].edge or found[1].central(self.x).any()):
+            return None
+        return Turned(*found, self.x, self.y - self.mean, self.noises)
+
     def predict(self, u: Array) -> Prediction:
         """Mean and variance of the function at `u` (r, p), without observation noise."""
+        if self._turned is not None:
+            turned, raw, pull = self._turned.predict(u)
+            return Prediction(
+                self.mean + turned, np.maximum(raw, VARIANCE_FLOOR * self._turned.amplitude), pull
+            )
         k = self._against(u)
         diagonal = self.model.kernel.diagonal(self.theta[:-1], u)
         solved = self._solved(linalg.solve_lower, k.value.T)  # (n, r)

@@ -83,9 +83,11 @@ def sample(
     `variances` (n,) are those with which the observations came.
     """
 
+    density = model.log_density(x, y, variances)
+
     def log_density(theta: Array) -> float:
         try:
-            value = model.log_density(theta, x, y, variances)
+            value = density(theta)
         except NumericalError:
             return -math.inf
         return value if math.isfinite(value) else -math.inf

@@ -12,6 +12,7 @@ from hidim.methods.addtree import ADDTREE, ADDTREE_PAPER, LEAVES
 from hidim.methods.auto import Auto
 from hidim.methods.base import Method
 from hidim.methods.baxus import BAXUS
+from hidim.methods.bock import BOCK, BOCK_MAP, MATERN_SLICE
 from hidim.methods.gp import FLAT, GP
 from hidim.methods.random import RandomSearch, SobolSearch
 from hidim.methods.recipe import Recipe
@@ -27,9 +28,12 @@ METHODS: dict[str, Method] = {
         ADDTREE_PAPER,
         Auto(),
         BAXUS,
+        BOCK,
+        BOCK_MAP,
         FLAT,
         GP,
         LEAVES,
+        MATERN_SLICE,
         RandomSearch(),
         REMBO,
         SobolSearch(),

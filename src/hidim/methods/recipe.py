@@ -93,7 +93,7 @@ class Recipe(Method):
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         rng = task.rng(number)
         scene = self.frame.scene(task, history, number, rng)
-        if scene.asked < self.initial or len(scene.seen.y) < 2:
+        if scene.asked < self.initial or len(scene.seen.y) < 2 or scene.awaits_center:
             return self._design(scene, rng)
         try:
             return self._model_based(scene, rng)
@@ -155,6 +155,9 @@ class Recipe(Method):
 
         return Target(
             objective,
+            objective
+            if len(believed) == 1
+            else self._target(scene, decision, feasibility, believed[:1]).objective,
             partial(self.prior.inputs, scene.ground),
             believed[0],
             decision.best(believed[0]) if decision.best and len(believed) == 1 else None,

@@ -3,6 +3,7 @@
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.box import Box
 from hidim.search.paths import Paths
+from hidim.search.sprays import Sprays
 from hidim.search.ways import Ways
 
 #: Every search by its name.
@@ -11,7 +12,8 @@ SEARCHES: dict[str, Search] = {
     "direct+cma-es": Box("direct+cma-es"),
     "multistart": Box("multistart"),
     "paths": Paths(),
+    "sprays": Sprays(),
     "ways": Ways(),
 }
 
-__all__ = ["SEARCHES", "Box", "Found", "Paths", "Search", "Situation", "Target", "Ways"]
+__all__ = ["SEARCHES", "Box", "Found", "Paths", "Search", "Situation", "Sprays", "Target", "Ways"]

@@ -21,6 +21,7 @@ class Target:
 
     Args:
         objective: scores inputs of the kernel.
+        rough: the same under the first of several posteriors, for a first look at many.
         inputs: makes them of points of the ground.
         belief: behind the objective, the first if there are several; failed trials are discouraged in it
             and running ones believed.
@@ -32,6 +33,7 @@ class Target:
     """
 
     objective: Objective
+    rough: Objective
     inputs: Callable[[Array], Array]
     belief: Belief
     best: float | None

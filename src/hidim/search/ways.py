@@ -25,7 +25,8 @@ from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import coordinate_masks, perturbed
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.credit import box_length, choose_way, improvements
-from hidim.search.discrete import jumped, neighbours, smooth
+from hidim.search.discrete import jumped
+from hidim.search.refine import refined, stepped
 
 #: The share of starts that lie anywhere, by way; the others are around the best points. A third is that of
 #: the prototype from which this search comes.
@@ -34,9 +35,6 @@ SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
 #: The share of suggestions on a plateau that are far from what is known. With it, and gentle transforms,
 #: lp_solve's gap fell from 1.25 to .81, .67 and .92 on three seeds.
 FAR = 0.5
-
-#: Discrete steps from the best point, and how many points are kept of each; choices that were not varied.
-STEPS, KEPT = 3, 16
 
 
 class Region(NamedTuple):
@@ -115,17 +113,10 @@ class Ways(Search):
         starts = region.starts
         ranking = np.argsort(-target.scores(starts), kind="stable")
         order = ranking[: self.refined]
-        free = region.free[order] & ~np.isnan(starts[order]) & smooth(ground)
-        inputs = target.inputs(starts[order])
-        lower = np.where(free, region.lower[order], inputs)
-        upper = np.where(free, region.upper[order], inputs)
-        objective = target.objective if ground.embedding is None else target.settled(ground)
-        refined, values, _ = ascend(
-            objective, inputs, lower, upper, max_calls=self.max_calls, tolerance=self.tolerance
-        )
-        ranked = ground.snap(refined[np.argsort(-values, kind="stable")])
+        boxes = region.free[order], region.lower[order], region.upper[order]
+        ranked = refined(ascend, target, ground, starts[order], *boxes, self.max_calls, self.tolerance)
         if way != "far" and not ground.is_continuous:
-            ranked = _stepped(target, ground, ranked, rng)
+            ranked = stepped(target, ground, ranked, rng)
         rest = starts[ranking] if promising is None else ground.snap(starts[ranking])
         return np.vstack([ranked, rest])
 
@@ -156,15 +147,3 @@ class Ways(Search):
         starts = np.where(moved, lower + (upper - lower) * rng.random(shape), centre)
         boxes = (np.broadcast_to(edge, shape) for edge in (chosen[0] | missing, lower, upper))
         return Region(jumped(ground, starts, moved, rng), *boxes)
-
-
-def _stepped(target: Target, ground: Ground, ranked: Array, rng: Rng) -> Array:
-    """Move the best point to its best discrete neighbour while that helps, thrice at most; best first."""
-    points = ranked
-    for _ in range(STEPS):
-        candidates = np.vstack([points, neighbours(ground, points[0], rng)])
-        order = np.argsort(-target.scores(candidates), kind="stable")
-        points = candidates[order[:KEPT]]
-        if order[0] == 0:
-            break
-    return points

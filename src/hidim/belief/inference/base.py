@@ -88,8 +88,9 @@ class Study:
 
     def model(self, structure: Structure = None) -> Model:
         """The prior's model for a structure; made once."""
-        memo, dim = self.scene.task.memo, self.scene.ground.dim
-        key = (self.scene.key, dim, self.noisy, json.dumps(structure))
+        memo, ground = self.scene.task.memo, self.scene.ground
+        center = None if ground.center is None else ground.center.tobytes()
+        key = (self.scene.key, ground.dim, center, self.noisy, json.dumps(structure))
         known: Model | None = memo.get(self.prior, key)
         if known is None:
             known = self.prior.model(self.scene.ground, noisy=self.noisy, structure=structure)

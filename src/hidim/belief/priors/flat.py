@@ -18,6 +18,12 @@ from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
 
 
+def label_kernel(ground: Ground) -> Hamming | None:
+    """The kernel on labels, if there are any that vary."""
+    labels = np.flatnonzero((ground.kind == Kind.LABEL) & (ground.levels > 1))
+    return Hamming(labels, ground.levels[labels].astype(np.intp)) if len(labels) else None
+
+
 @dataclass(frozen=True)
 class Flat(Prior):
     """Matérn-5/2 on numbers times a Hamming kernel on labels, with an amplitude.
@@ -40,7 +46,7 @@ class Flat(Prior):
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         numbers = np.flatnonzero(ground.kind != Kind.LABEL)
-        labels = np.flatnonzero((ground.kind == Kind.LABEL) & (ground.levels > 1))
+        labels = label_kernel(ground)
         factors: list[Kernel] = []
         if len(numbers):
             scale = self._scale(len(numbers))
@@ -50,8 +56,8 @@ class Flat(Prior):
                 )
             inputs = scale if len(numbers) == ground.dim else Chain(Select(numbers), scale)
             factors.append(Stationary(Matern(2.5), inputs))
-        if len(labels):
-            factors.append(Hamming(labels, ground.levels[labels].astype(np.intp)))
+        if labels is not None:
+            factors.append(labels)
         if not factors:
             factors.append(Constant())  # nothing varies
         kernel = factors[0] if len(factors) == 1 else factors[0] * factors[1]

@@ -5,11 +5,13 @@ import numpy as np
 from hidim.gp.kernels.algebra import Constant, Scaled, Through
 from hidim.gp.kernels.base import Kernel, Product, Sum
 from hidim.gp.kernels.blocks import blocks
+from hidim.gp.kernels.cylinder import Cylinder, Polynomial
 from hidim.gp.kernels.features import features
 from hidim.gp.kernels.groups import Groups, Term
 from hidim.gp.kernels.hamming import Hamming, Overlap
 from hidim.gp.kernels.stationary import Form, Matern, SquaredExponential, Stationary
-from hidim.gp.maps import Chain, Clip, HierarchicalScale, Linear, Scale, Select, Warp
+from hidim.gp.kernels.values import values
+from hidim.gp.maps import Chain, Clip, Direction, HierarchicalScale, Linear, Scale, Select, Warp
 from hidim.gp.psi import Warped
 
 _MATRIX = np.array([[1.2, -0.5, 0.3, 0.9, -1.1], [0.3, 0.8, -1.4, 0.2, 0.7], [0.6, 2.0, 0.1, -0.8, 0.4]])
@@ -39,18 +41,31 @@ KERNELS: dict[str, Kernel] = {
     "groups-paper": Groups([Term([0, 2]), Term([1])], form=SquaredExponential(), lengthscales="ard"),
     "groups-overlapping": Groups([Term([0, 1]), Term([0, 2])], lengthscales="isotropic"),
     "constant": Constant(),
+    "polynomial": Polynomial(Direction(np.array([0.5, 0.4, 0.6])), 3, 3),
+    "cylinder": Scaled(Cylinder(np.arange(3), np.array([0.5, 0.4, 0.6]), 2.1, degree=3, form=Matern(2.5))),
+    "cylinder-mixed": Cylinder(
+        np.array([0, 1]),
+        np.array([0.5, 0.5]),
+        1.5,
+        degree=5,
+        form=SquaredExponential(),
+        warped=False,
+        others=Hamming([2], [4]),
+    ),
     "sum": Scaled(Stationary(Matern(1.5), Scale(3))) + Scaled(Constant()),
 }
 
 __all__ = [
     "KERNELS",
     "Constant",
+    "Cylinder",
     "Form",
     "Groups",
     "Hamming",
     "Kernel",
     "Matern",
     "Overlap",
+    "Polynomial",
     "Product",
     "Scaled",
     "SquaredExponential",
@@ -60,4 +75,5 @@ __all__ = [
     "Through",
     "blocks",
     "features",
+    "values",
 ]

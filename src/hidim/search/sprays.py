@@ -1,0 +1,85 @@
+"""BOCK's search (§4): the best of many scattered points, of the data and of a spray about the best one, refined.
+
+A fresh scramble of the Sobol sequence for every suggestion: a fixed grid is too coarse a sieve in many
+dimensions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from hidim._settings import at_least, one_of
+from hidim._types import Array, Rng
+from hidim.optim.adam import adam
+from hidim.optim.base import Objective
+from hidim.optim.lbfgs import ascend
+from hidim.optim.starts import sobol
+from hidim.search.base import Found, Search, Situation, Target
+from hidim.search.refine import refined, stepped
+
+ClimberName = Literal["l-bfgs", "adam"]
+
+#: Points that are scored at once: their covariances with the data then stay in the cache.
+BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Sprays(Search):
+    """Scattered points, sprays and the data; the best are refined.
+
+    Args:
+        raw: Sobol points.
+        sprays: points about the best one.
+        width: their standard deviation, as a share of the range.
+        sifted: so many of all points are scored under all posteriors, the best under the first of them.
+        refined: how many of the best are refined.
+        climber: "l-bfgs", or the paper's "adam".
+        max_calls: batched calls of the utility for the refinement.
+    """
+
+    raw: int = 20_000
+    sprays: int = 10
+    width: float = 0.001
+    sifted: int = 512
+    refined: int = 20
+    climber: ClimberName = "l-bfgs"
+    max_calls: int = 40
+
+    def __post_init__(self) -> None:
+        at_least(self, raw=1, sprays=0, width=0.0, sifted=1, refined=1, max_calls=1)
+        one_of(self, climber=get_args(ClimberName))
+
+    def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
+        ground = situation.scene.ground
+        starts = self._starts(situation, rng)
+        rough = _scores(target.rough, target, starts)
+        starts = starts[np.argsort(-rough, kind="stable")[: self.sifted]]
+        starts = starts[np.argsort(-_scores(target.objective, target, starts), kind="stable")]
+        climb = adam if self.climber == "adam" else ascend
+        shape = (min(self.refined, len(starts)), ground.dim)
+        lower, upper = (np.broadcast_to(edge, shape) for edge in (ground.lower, ground.upper))
+        free = np.ones(shape, dtype=np.bool_)
+        best = refined(climb, target, ground, starts[: self.refined], free, lower, upper, self.max_calls)
+        if not ground.is_continuous:
+            best = stepped(target, ground, best, rng)
+        return Found(np.vstack([best, starts]), "spray")
+
+    def _starts(self, situation: Situation, rng: Rng) -> Array:
+        ground, best = situation.scene.ground, situation.ranked[0]
+        scattered = ground.from_unit(sobol(ground.dim, self.raw, rng))
+        wide = self.width * (ground.upper - ground.lower)
+        spray = best + wide * rng.standard_normal((self.sprays, ground.dim))
+        spray = np.clip(spray, ground.lower, ground.upper)
+        return np.vstack([situation.ranked, ground.snap(np.vstack([spray, scattered]))])
+
+
+def _scores(objective: Objective, target: Target, points: Array) -> Array:
+    """Of points (r, d) of the ground, block by block."""
+    parts = [
+        objective(target.inputs(points[start : start + BLOCK])).value
+        for start in range(0, len(points), BLOCK)
+    ]
+    return np.nan_to_num(np.concatenate(parts), nan=-np.inf)
