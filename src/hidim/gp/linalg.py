@@ -104,7 +104,7 @@ def solve_upper(factor: Array, right: Array) -> Array:
 
 
 def solve(factor: Array, right: Array) -> Array:
-    """A⁻¹ b for b of shape (n,), given the factor of A."""
+    """A⁻¹ B for B of shape (n,) or (n, m), given the factor of A."""
     solution, _ = lapack.dpotrs(factor, right, lower=1)
     return np.asarray(solution)
 

@@ -109,13 +109,14 @@ class Model:
             x: (n, p); y: (n,); variances: v (n,), none by default.
         """
         covariance, blocks = values(self.kernel, x), blocks_of(self.kernel, x)
-        constant = 0.5 * len(y) * math.log(2.0 * math.pi)
+        constant, right = 0.5 * len(y) * math.log(2.0 * math.pi), np.column_stack([np.ones(len(y)), y])
 
         def density(theta: Array) -> float:
             gram, ridge = covariance(theta[:-1]), self.ridge(theta, variances)
             factor = linalg.cholesky_by_blocks(gram, blocks, ridge)
-            mean = self.mean(linalg.solve(factor, np.ones(len(y))), y)
-            value = 0.5 * float((y - mean) @ linalg.solve(factor, y - mean)) + constant
+            ones, weights = linalg.solve(factor, right).T
+            mean = self.mean(ones, y)
+            value = 0.5 * float((y - mean) @ (weights - mean * ones)) + constant
             value += linalg.half_log_determinant(factor)
             if mean != 0.0:
                 value += 0.5 * (mean / self.mean_sd) ** 2

@@ -50,14 +50,16 @@ class _Border(NamedTuple):
     """Rows of B for r queries: what they are without the angle, and their covariances with each other.
 
     Args:
-        rows: t arrays (n') or (r, n'), k without amplitude and angle.
+        rows: k without amplitude and angle, (t, r or 1, n').
         own: C, (r, t, t), noise included.
         query: k(O, u), (r, t).
+        far: k_r(R, r_u), if the edge is counted as observed.
     """
 
-    rows: list[Array]
+    rows: Array
     own: Array
     query: Array
+    far: Cross | None
 
 
 class Turned:
@@ -72,7 +74,7 @@ class Turned:
         self, amplitude: float, cylinder: Cylinder, theta: Array, x: Array, y: Array, noises: Array
     ) -> None:
         central = cylinder.central(x)
-        self.amplitude, self.cylinder, self.edge = amplitude, cylinder, cylinder.edge
+        self.amplitude, self.cylinder = amplitude, cylinder
         self.left, self.right = cylinder.split(theta)
         self.noise = float(noises.min())
         self.x, self.y = x[~central], y[~central]
@@ -80,35 +82,36 @@ class Turned:
         gram = amplitude * cylinder.gram(theta, self.x).value
         self.factor = linalg.cholesky(gram, noises[~central])[0]
         self.alpha = linalg.solve(self.factor, self.y)
-        self.base = cylinder.left.against(self.left, self.x)
         self.angle = cylinder.angle.against(self.right, self.x)
-        self.at_centre = cylinder.left.against(self.left, self.centre)
-        self.rows = list(self.base(self.centre).value)  # k_r(0, r_j), and labels
+        self.base = cylinder.left.against(self.left, np.vstack([self.x, self.centre]))
+        at_centre = self.base(self.centre).value
+        self.rows = at_centre[:, None, : len(self.x)]  # k_r(0, r_j), and labels
+        self.own = amplitude * at_centre[:, len(self.x) :] + np.diag(self.noises)
         self.at_edge = cylinder.radius.against(self.left[: cylinder.radius.size], cylinder.outermost(x[:1]))
 
     def predict(self, u: Array) -> tuple[Array, Array, Pull]:
         """Mean, without the constant one, and raw variance (r,) at `u` (r, p), and their pullback."""
-        amplitude, count = self.amplitude, len(self.known)
+        amplitude, count, n = self.amplitude, len(self.known), len(self.y)
         base, angle = self.base(u), self.angle(u)
-        near, far = self.at_centre(u), self.at_edge(u)
-        border = self._border(u, near, far)
-        k = amplitude * base.value * angle.value  # (r, n')
-        b = [amplitude * row * angle.value for row in border.rows]  # t of (r, n')
-        w = linalg.solve_lower(self.factor, k.T)  # (n', r)
-        v = np.stack([linalg.solve_lower(self.factor, rows.T) for rows in b])  # (t, n', r)
-        schur = border.own - np.einsum("sir,tir->rst", v, v)
+        border = self._border(u, base.value[:, n:])
+        k = amplitude * base.value[:, :n] * angle.value  # (r, n')
+        b = amplitude * border.rows * angle.value  # (t, r, n')
+        rows = np.concatenate([k[None], b])
+        solved = linalg.solve_lower(self.factor, rows.reshape(-1, n).T)  # (n', (1 + t) r)
+        w, v = solved.T.reshape(rows.shape)[0], solved.T.reshape(rows.shape)[1:]  # (r, n'), (t, r, n')
+        schur = border.own - np.einsum("sri,tri->rst", v, v)
         diagonal = np.einsum("rtt->rt", schur)
         np.maximum(diagonal, self.noise, out=diagonal)
-        left_over = border.query - np.einsum("tir,ir->rt", v, w)
-        surprise = self.known - np.stack([rows @ self.alpha for rows in b[:count]], axis=-1)
+        left_over = border.query - np.vecdot(v, w).T
+        surprise = self.known - (b[:count] @ self.alpha).T
         gamma = _solve(schur[:, :count, :count], surprise)
         omega = _solve(schur, left_over)
         mean = k @ self.alpha + np.vecdot(left_over[:, :count], gamma)
-        variance = amplitude - np.einsum("ir,ir->r", w, w) - np.vecdot(left_over, omega)
+        variance = amplitude - np.vecdot(w, w) - np.vecdot(left_over, omega)
 
         def to_inputs(d_mean: Array, d_variance: Array) -> Array:
-            direct = linalg.solve_upper(self.factor, w).T  # A⁻¹ k, (r, n')
-            bordering = [linalg.solve_upper(self.factor, rows).T for rows in v]
+            weights = linalg.solve_upper(self.factor, solved).T.reshape(rows.shape)
+            direct, bordering = weights[0], weights[1:]  # A⁻¹ k, (r, n'), and A⁻¹ Bᵀ, (t, r, n')
             up, spread = d_mean[:, None], 2.0 * d_variance[:, None]
             # Weights of all observations: β for the mean, and those of k K(u)⁻¹ without and with the edge.
             by_mean = _solve(schur[:, :count, :count], left_over[:, :count])
@@ -116,34 +119,32 @@ class Turned:
             for_mean = direct - _combined(by_mean, bordering)
             for_variance = direct - _combined(omega, bordering)
             g = up * beta - spread * for_variance
-            towards = g * base.value
+            towards = g * base.value[:, :n]
             for t, row in enumerate(border.rows):
                 pulled = spread * omega[:, t, None] * for_variance
                 if t < count:
-                    pulled = pulled - up * (by_mean[:, t, None] * beta + gamma[:, t, None] * for_mean)
+                    pulled -= up * (by_mean[:, t, None] * beta + gamma[:, t, None] * for_mean)
                 towards += pulled * row
-            pulled_back = angle.to_inputs(amplitude * towards) + base.to_inputs(amplitude * g * angle.value)
-            if count:
-                pulled_back += near.to_inputs(amplitude * (up * gamma - spread * omega[:, :count]))
-            if self.edge:
-                pulled_back += far.to_inputs(-amplitude * spread * omega[:, count:])
+            radially = np.hstack([g * angle.value, up * gamma - spread * omega[:, :count]])
+            pulled_back = angle.to_inputs(amplitude * towards) + base.to_inputs(amplitude * radially)
+            if border.far is not None:
+                pulled_back += border.far.to_inputs(-amplitude * spread * omega[:, count:])
             return np.asarray(pulled_back)
 
         return mean, variance, to_inputs
 
-    def _border(self, u: Array, near: Cross, far: Cross) -> _Border:
-        amplitude, r = self.amplitude, len(u)
-        own = amplitude * self.at_centre(self.centre).value + np.diag(self.noises)
-        own = np.broadcast_to(own, (r, *own.shape))
-        if not self.edge:
-            return _Border(self.rows, own, amplitude * near.value)
-        edge = self.cylinder.outermost(u)
-        across = amplitude * self.at_centre(edge).value[:, :, None]
-        corner = np.full((r, 1, 1), amplitude + self.noise)
+    def _border(self, u: Array, near: Array) -> _Border:
+        amplitude, shape = self.amplitude, (len(u), *self.own.shape)
+        own = np.broadcast_to(self.own, shape)
+        if not self.cylinder.edge:
+            return _Border(self.rows, own, amplitude * near, None)
+        far, edge = self.at_edge(u), self.base(self.cylinder.outermost(u)).value
+        across = amplitude * edge[:, len(self.y) :, None]
+        corner = np.full((len(u), 1, 1), amplitude + self.noise)
         own = np.block([[own, across], [across.transpose(0, 2, 1), corner]])
-        return _Border(
-            [*self.rows, self.base(edge).value], own, amplitude * np.hstack([near.value, far.value])
-        )
+        query = amplitude * np.hstack([near, far.value])
+        rows = np.broadcast_to(self.rows, (len(self.rows), len(u), len(self.y)))
+        return _Border(np.concatenate([rows, edge[None, :, : len(self.y)]]), own, query, far)
 
 
 def _solve(matrices: Array, right: Array) -> Array:
@@ -153,6 +154,6 @@ def _solve(matrices: Array, right: Array) -> Array:
     return np.asarray(np.linalg.solve(matrices, right[:, :, None])[:, :, 0])
 
 
-def _combined(weights: Array, rows: list[Array]) -> Array | float:
-    """Σ_t weights[:, t] rows[t]; (r, n')."""
-    return sum((weights[:, t, None] * rows[t] for t in range(weights.shape[1])), start=0.0)
+def _combined(weights: Array, rows: Array) -> Array:
+    """Σ_t weights[:, t] rows[t], (r, n'), for the first so many of `rows`."""
+    return np.asarray(np.einsum("rt,tri->ri", weights, rows[: weights.shape[1]]))

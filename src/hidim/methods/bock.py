@@ -26,7 +26,7 @@ BOCK = Recipe(
     name="bock",
     frame=Cube(center=None, region="box"),
     prior=Cylindrical(degree=3, warped=True),
-    inference=Slices(outcome="identity", growth=0.0, draws=10, thinning=1, warm=True, burn_in=100),
+    inference=Slices(outcome="auto", growth=0.02, draws=10, thinning=1, warm=True, burn_in=100),
     utility=Improvement(logarithm=True),
     search=Sprays(),
     initial=2,
@@ -36,7 +36,7 @@ BOCK = Recipe(
 BOCK_MAP = replace(
     BOCK,
     name="bock-map",
-    inference=Peak(outcome="identity", twins=False),
+    inference=Peak(outcome="auto", twins=False),
     search=Sprays(raw=2_000),
 )
 

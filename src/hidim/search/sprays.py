@@ -34,7 +34,7 @@ class Sprays(Search):
         raw: Sobol points.
         sprays: points about the best one.
         width: their standard deviation, as a share of the range.
-        sifted: so many of all points are scored under all posteriors, the best under the first of them.
+        sifted: Sobol points that are left after a first look (`Target.rough`).
         refined: how many of the best are refined.
         climber: "l-bfgs", or the paper's "adam".
         max_calls: batched calls of the utility for the refinement.
@@ -43,7 +43,7 @@ class Sprays(Search):
     raw: int = 20_000
     sprays: int = 10
     width: float = 0.001
-    sifted: int = 512
+    sifted: int = 100
     refined: int = 20
     climber: ClimberName = "l-bfgs"
     max_calls: int = 40
@@ -54,9 +54,7 @@ class Sprays(Search):
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         ground = situation.scene.ground
-        starts = self._starts(situation, rng)
-        rough = _scores(target.rough, target, starts)
-        starts = starts[np.argsort(-rough, kind="stable")[: self.sifted]]
+        starts = self._starts(target, situation, rng)
         starts = starts[np.argsort(-_scores(target.objective, target, starts), kind="stable")]
         climb = adam if self.climber == "adam" else ascend
         shape = (min(self.refined, len(starts)), ground.dim)
@@ -67,13 +65,14 @@ class Sprays(Search):
             best = stepped(target, ground, best, rng)
         return Found(np.vstack([best, starts]), "spray")
 
-    def _starts(self, situation: Situation, rng: Rng) -> Array:
-        ground, best = situation.scene.ground, situation.ranked[0]
-        scattered = ground.from_unit(sobol(ground.dim, self.raw, rng))
+    def _starts(self, target: Target, situation: Situation, rng: Rng) -> Array:
+        ground, best = situation.scene.ground, situation.ranked
+        scattered = ground.snap(ground.from_unit(sobol(ground.dim, self.raw, rng)))
+        scattered = scattered[np.argsort(-_scores(target.rough(), target, scattered))[: self.sifted]]
         wide = self.width * (ground.upper - ground.lower)
-        spray = best + wide * rng.standard_normal((self.sprays, ground.dim))
-        spray = np.clip(spray, ground.lower, ground.upper)
-        return np.vstack([situation.ranked, ground.snap(np.vstack([spray, scattered]))])
+        spray = best[0] + wide * rng.standard_normal((self.sprays, ground.dim))
+        spray = ground.snap(np.clip(spray, ground.lower, ground.upper))
+        return np.vstack([best[: self.sifted], spray, scattered])
 
 
 def _scores(objective: Objective, target: Target, points: Array) -> Array:

@@ -16,6 +16,8 @@ from hidim._types import Array
 from hidim.gp.kernels.algebra import Scaled
 from hidim.gp.kernels.base import Kernel, Product, Sum
 from hidim.gp.kernels.cylinder import Polynomial
+from hidim.gp.kernels.stationary import Stationary
+from hidim.gp.maps import Chain
 
 #: θ to K(X, X) (n, n), to be read and not to be written.
 Values: TypeAlias = Callable[[Array], Array]
@@ -59,6 +61,14 @@ def _(kernel: Product, x: Array) -> Values:
 
 
 @values.register
+def _(kernel: Stationary, x: Array) -> Values:
+    match kernel.inputs:
+        case Chain(maps=(first, *rest)) if first.size == 0:  # the same for every θ
+            return values(Stationary(kernel.form, Chain(*rest)), first(np.empty(0), x).value)
+    return lambda theta: kernel.gram(theta, x).value
+
+
+@values.register
 def _(kernel: Polynomial, x: Array) -> Values:
-    powers = kernel.powers(x)
-    return lambda theta: np.tensordot(kernel.weights(theta), powers, axes=1)
+    powers, shape = kernel.powers(x).reshape(len(kernel.moments), -1), (len(x), len(x))
+    return lambda theta: (kernel.weights(theta) @ powers).reshape(shape)
