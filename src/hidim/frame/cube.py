@@ -27,9 +27,9 @@ class Cube(Frame):
     """All of the space, in its own coordinates.
 
     Args:
-        center: around which good settings are expected: a configuration, which is tried first; "best", the best
-            one so far; None, the centre of the space. Priors that know of no centre only try it first.
-        region: "box", all of it; or "ball", the ball inside the box, for real numbers. The paper's ball around
+        center: around which good settings are expected: a configuration, which is tried first; "best", the
+            best one so far; None, the centre of the space. Priors that know of no centre only try it first.
+        region: "box", all of it; or "ball", the ball inside the box, for real numbers. BOCK's ball around
             [−1, 1]^D is that of Vector(D, −√D, √D): objectives that allow for it get wider bounds.
     """
 

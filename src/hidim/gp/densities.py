@@ -66,7 +66,7 @@ class StudentT(Density):
 
 @dataclass(frozen=True)
 class Horseshoe(Density):
-    """log log(1 + (scale / v)²) of v = e^value: a peak at no noise at all, and a tail that lets it be large."""
+    """log log(1 + (scale / v)²) of v = e^value: a peak at no noise at all, and a heavy tail."""
 
     scale: float
 
@@ -78,7 +78,7 @@ class Horseshoe(Density):
 
 @dataclass(frozen=True)
 class SpikeAndSlab(Density):
-    """Half a normal spike at 0, half a uniform slab of that width (Ishwaran and Rao 2005), on one side of 0."""
+    """Half a normal spike at 0, half a uniform slab on one side of it (Ishwaran and Rao 2005)."""
 
     sd: float
     width: float

@@ -6,7 +6,7 @@ so that a model's hyperparameters are one flat vector θ without further transfo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,3 +54,19 @@ def log_prior(parameters: Sequence[Hyperparameter], theta: Array) -> tuple[float
         value += density
         begin = end
     return value, gradient
+
+
+def remembered_log_prior(parameters: Sequence[Hyperparameter]) -> Callable[[Array], float]:
+    """`log_prior` without its gradient, for samplers, which change one parameter at a time."""
+    ends = np.cumsum([p.size for p in parameters]).tolist()
+    pieces = [(p.prior, slice(end - p.size, end)) for p, end in zip(parameters, ends, strict=True)]
+    known: list[tuple[bytes, float]] = [(b"", 0.0)] * len(pieces)
+
+    def value(theta: Array) -> float:
+        for place, (prior, part) in enumerate(pieces):
+            key = theta[part].tobytes()
+            if known[place][0] != key:
+                known[place] = key, prior(theta[part])[0]
+        return sum(density for _, density in known)
+
+    return value

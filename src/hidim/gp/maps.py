@@ -273,7 +273,8 @@ class Radius(Map):
         radius = np.sqrt(np.vecdot(away, away))[:, None]
 
         def to_inputs(g: Array) -> Array:
-            return g * np.divide(away, self.reach * radius, out=np.zeros_like(away), where=radius > 0.0)
+            slope = np.divide(away, self.reach * radius, out=np.zeros_like(away), where=radius > 0.0)
+            return np.asarray(g * slope)
 
         return Mapped(radius / self.reach, _no_parameters, to_inputs)
 
@@ -295,7 +296,7 @@ class Direction(Map):
         unit = away * inverse
 
         def to_inputs(g: Array) -> Array:
-            return (g - np.vecdot(g, unit)[:, None] * unit) * inverse
+            return np.asarray((g - np.vecdot(g, unit)[:, None] * unit) * inverse)
 
         return Mapped(unit, _no_parameters, to_inputs)
 

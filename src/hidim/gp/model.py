@@ -19,7 +19,7 @@ from hidim._types import Array, Indices, Mask
 from hidim.errors import MethodError
 from hidim.gp import linalg
 from hidim.gp.densities import Normal
-from hidim.gp.hyperparameter import Hyperparameter, bounds, log_prior, starts, total
+from hidim.gp.hyperparameter import Hyperparameter, bounds, log_prior, remembered_log_prior, starts, total
 from hidim.gp.kernels.base import Kernel
 from hidim.gp.kernels.blocks import blocks as blocks_of
 from hidim.gp.kernels.values import values
@@ -109,6 +109,7 @@ class Model:
             x: (n, p); y: (n,); variances: v (n,), none by default.
         """
         covariance, blocks = values(self.kernel, x), blocks_of(self.kernel, x)
+        prior = remembered_log_prior(self.parameters)
         constant, right = 0.5 * len(y) * math.log(2.0 * math.pi), np.column_stack([np.ones(len(y)), y])
 
         def density(theta: Array) -> float:
@@ -120,7 +121,7 @@ class Model:
             value += linalg.half_log_determinant(factor)
             if mean != 0.0:
                 value += 0.5 * (mean / self.mean_sd) ** 2
-            return log_prior(self.parameters, theta)[0] - value
+            return prior(theta) - value
 
         return density
 

@@ -14,9 +14,9 @@ and X' are all other observations. With A = L Lᵀ, V = L⁻¹ B(u)ᵀ and S = C
 
 costs one more triangular solve for each o. All points have directions: K(u) is positive semi-definite.
 
-Since the kernel is a product, B(u)_oj = k_r(0, r_j) k_a(a_u, a_j): a row that does not depend on u, times what
-the query needs anyway. BOCK+B counts a point (R, a_u) as observed, too, for the variance alone; it is one
-more row of B.
+Since the kernel is a product, B(u)_oj = k_r(0, r_j) k_a(a_u, a_j): a row that does not depend on u, times
+what the query needs anyway. BOCK+B counts a point (R, a_u) as observed, too, for the variance alone; it is
+one more row of B.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Border(NamedTuple):
 
 
 class Turned:
-    """The posterior of a cylinder with observations at its centre, or with a point that is counted at its edge.
+    """The posterior of a cylinder with observations at its centre, or with one that is counted at its edge.
 
     Args:
         amplitude, cylinder, theta: the kernel.

@@ -26,7 +26,7 @@ BOCK = Recipe(
     name="bock",
     frame=Cube(center=None, region="box"),
     prior=Cylindrical(degree=3, warped=True),
-    inference=Slices(outcome="auto", growth=0.02, draws=10, thinning=1, warm=True, burn_in=100),
+    inference=Slices(outcome="auto", growth=0.02, draws=5, thinning=2, warm=True, burn_in=100),
     utility=Improvement(logarithm=True),
     search=Sprays(),
     initial=2,

@@ -39,9 +39,9 @@ from hidim.trial import History
 
 logger = logging.getLogger("hidim")
 
-#: Observations that a first look at many points counts. For time alone: with 256, twenty thousand points take
-#: the tenth of a second, however many trials there are.
-COARSE = 256
+#: Observations that a first look at many points counts. For time alone: twenty thousand points then take the
+#: tenth of a second, however many trials there are.
+COARSE = 128
 
 #: What parts may need of a prior, and which has it.
 NEEDS = {

@@ -24,8 +24,8 @@ def adam(
     """Climb from every row of `starts`, each inside its own box: arguments and answer as in `ascend`.
 
     Args:
-        rate: length of a first step along each coordinate, as a share of the unit cube; BOCK's .01 is of a cube
-            twice as wide.
+        rate: length of a first step along each coordinate, for the unit cube; BOCK's .01 is for a cube twice
+            as wide.
         tolerance: all stop when none has gained as much in ten steps.
 
     The best point on the way is kept. Steps that would leave the box end at its walls.

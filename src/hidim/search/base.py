@@ -21,8 +21,8 @@ class Target:
 
     Args:
         objective: scores inputs of the kernel.
-        rough: nearly the same, for a first look at many points: under the first of several posteriors, and that of
-            a part of the observations.
+        rough: makes nearly the same, for a first look at many points: under the first of several posteriors,
+            and that of a part of the observations.
         inputs: makes them of points of the ground.
         belief: behind the objective, the first if there are several; failed trials are discouraged in it
             and running ones believed.

@@ -1,4 +1,4 @@
-"""BOCK's search (§4): the best of many scattered points, of the data and of a spray about the best one, refined.
+"""BOCK's search (§4): many scattered points, the data and a spray about the best one; the best are refined.
 
 A fresh scramble of the Sobol sequence for every suggestion: a fixed grid is too coarse a sieve in many
 dimensions.
@@ -46,7 +46,7 @@ class Sprays(Search):
     sifted: int = 100
     refined: int = 20
     climber: ClimberName = "l-bfgs"
-    max_calls: int = 40
+    max_calls: int = 20
 
     def __post_init__(self) -> None:
         at_least(self, raw=1, sprays=0, width=0.0, sifted=1, refined=1, max_calls=1)

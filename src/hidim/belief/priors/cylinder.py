@@ -39,13 +39,13 @@ class Cylindrical(Prior):
     that of the centre, a label that is inactive as a label of its own.
 
     Args:
-        degree: P, of the polynomial in the cosine of two directions. More took longer and was hardly better in
-            the paper.
+        degree: P, of the polynomial in the cosine of two directions; in the paper, more took longer and was
+            hardly better.
         form: of the covariance along the radius: "matern" (ν = 5/2), "matern32", "matern12" or "se".
-        warped: whether the radius is warped, so that what is near the centre is spread out; without, it is the
-            paper's BOCK−W.
-        edge: whether predictions are as sure as if the end of the query's direction had been observed, too: the
-            paper's BOCK+B.
+        warped: whether the radius is warped, so that what is near the centre is spread out; without, it is
+            the paper's BOCK−W.
+        edge: whether predictions are as sure as if the end of the query's direction had been observed, too:
+            the paper's BOCK+B.
     """
 
     degree: int = 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -17,7 +17,7 @@ class Study:
         name: for the command line.
         about: one line for people.
         pairs: (problem, method) of every cell.
-        evaluations: of a run.
+        evaluations: of a run, or of a run on each problem.
         seeds: how many runs of each cell are worth the name.
         report: the records as Markdown.
     """
@@ -25,13 +25,16 @@ class Study:
     name: str
     about: str
     pairs: tuple[tuple[str, str], ...]
-    evaluations: int
+    evaluations: int | Mapping[str, int]
     seeds: int
     report: Callable[[Sequence[Record]], str]
 
     def jobs(self, seeds: int) -> list[Job]:
         """All runs, seed by seed so that an early stop still has something in every cell."""
         return [
-            Job(problem, method, seed, self.evaluations)
+            Job(problem, method, seed, self._evaluations(problem))
             for seed, (problem, method) in product(range(seeds), self.pairs)
         ]
+
+    def _evaluations(self, problem: str) -> int:
+        return self.evaluations if isinstance(self.evaluations, int) else self.evaluations[problem]

@@ -41,8 +41,8 @@ KERNELS: dict[str, Kernel] = {
     "groups-paper": Groups([Term([0, 2]), Term([1])], form=SquaredExponential(), lengthscales="ard"),
     "groups-overlapping": Groups([Term([0, 1]), Term([0, 2])], lengthscales="isotropic"),
     "constant": Constant(),
-    "polynomial": Polynomial(Direction(np.array([0.5, 0.4, 0.6])), 3, 3),
-    "cylinder": Scaled(Cylinder(np.arange(3), np.array([0.5, 0.4, 0.6]), 2.1, degree=3, form=Matern(2.5))),
+    "polynomial": Polynomial(Direction(np.array([0.5, 0.4, 0.6])), 4, 3),
+    "cylinder": Scaled(Cylinder(np.arange(3), np.full(3, 0.5), 1.8, degree=3, form=Matern(2.5))),
     "cylinder-mixed": Cylinder(
         np.array([0, 1]),
         np.array([0.5, 0.5]),

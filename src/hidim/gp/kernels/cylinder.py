@@ -8,9 +8,9 @@ A ball is cut open along the radius: x ↦ (r, a), r = ‖x − c‖, a = (x −
 
 with c on the simplex, so that k_a(a, a) = 1. The number of parameters does not depend on the dimension.
 
-The centre has every direction. Here it is the average over the sphere, E (aᵀa')^p = 1, 0, 1/D, 0, 3/D(D+2), …,
-which with k_a(0, 0) = 1 is a covariance like any other: the one of a mean over all directions and a part of
-its own. Predictions do better, and turn the centre to where they look: `hidim.gp.turned`.
+The centre has every direction. Here it is the average over the sphere, E (aᵀa')^p = 1, 0, 1/D, 0, 3/D(D+2),
+…, which with k_a(0, 0) = 1 is a covariance like any other: of the mean over all directions, and of a part
+of its own. Predictions do better, and turn the centre to where they look: `hidim.gp.turned`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WEIGHT_LIMIT = 5.0 * WEIGHT_SD
 #: concave, which spreads out what is near the centre; the supplement has the signs reversed.
 CONCAVE, SPIKE = math.log(2.0), 0.1
 
-#: The lower limit of the logarithm of the length-scale of the radius; the authors'. The upper one is ½ log 2R.
+#: The lower limit of the log length-scale of the radius; the authors'. The upper one is ½ log 2R.
 SHORTEST = -6.0
 
 
@@ -73,7 +73,7 @@ class Polynomial(Kernel):
         cosine = unit @ unit.T
         cosine.flat[:: len(unit) + 1] = 1.0
         powers = np.stack([cosine**p for p in range(len(self.moments))])
-        central = ~unit.any(axis=1)
+        central = _is_zero(unit)
         if central.any():
             powers[:, central] = self.moments[:, None, None]
             powers[:, :, central] = self.moments[:, None, None]
@@ -88,18 +88,24 @@ class Polynomial(Kernel):
             slopes = np.tensordot(powers, g, axes=2)
             return np.asarray(weights * (slopes - weights @ slopes))
 
-        return Gram(np.tensordot(weights, powers, axes=1), to_parameters)
+        return Gram(weighted(weights, powers), to_parameters)
 
     def against(self, theta: Array, x: Array) -> Against:
         weights, others = self.weights(theta), self.directions(x)
-        mean, central = float(weights @ self.moments), ~others.any(axis=1)
+        slopes = weights[1:] * np.arange(1, len(weights))
+        mean, central = float(weights @ self.moments), _is_zero(others)
 
         def cross(u: Array) -> Cross:
             mapped = self.inputs(np.empty(0), u)
             cosine = mapped.value @ others.T
-            value, slope = _horner(weights, cosine)
-            _at_centre(value, slope, ~mapped.value.any(axis=1), central, mean)
-            return Cross(value, lambda g: mapped.to_inputs((g * slope) @ others))
+            rows = _is_zero(mapped.value)
+            value = _at_centre(_horner(weights, cosine), rows, central, mean, 1.0)
+
+            def to_inputs(g: Array) -> Array:
+                slope = _at_centre(_horner(slopes, cosine), rows, central, 0.0, 0.0)
+                return mapped.to_inputs((g * slope) @ others)
+
+            return Cross(value, to_inputs)
 
         return cross
 
@@ -107,25 +113,35 @@ class Polynomial(Kernel):
         return constant_diagonal(u, 1.0)
 
 
-def _horner(weights: Array, t: Array) -> tuple[Array, Array]:
-    """Σ c_p t^p and its derivative."""
-    value, slope = np.full_like(t, weights[-1]), np.zeros_like(t)
+def weighted(weights: Array, powers: Array) -> Array:
+    """Σ_p c_p T_p (n, n) for T (P + 1, n, n), with 1 in the diagonal: weights sum to 1 but for rounding."""
+    value = (weights @ powers.reshape(len(powers), -1)).reshape(powers.shape[1:])
+    value.flat[:: len(value) + 1] = 1.0
+    return np.asarray(value)
+
+
+def _is_zero(rows: Array) -> Mask:
+    """Which rows (n,) of (n, q) are zero."""
+    return np.asarray(~rows.any(axis=1), dtype=np.bool_)
+
+
+def _horner(weights: Array, t: Array) -> Array:
+    """Σ c_p t^p."""
+    value = np.full_like(t, weights[-1])
     for weight in weights[-2::-1]:
-        slope *= t
-        slope += value
         value *= t
         value += weight
-    return value, slope
+    return value
 
 
-def _at_centre(value: Array, slope: Array, rows: Mask, columns: Mask, mean: float) -> None:
-    """Enter what the centre has in common with others, in place."""
-    for central in (rows[:, None], columns[None]):
-        if central.any():
-            value[np.broadcast_to(central, value.shape)] = mean
-            slope[np.broadcast_to(central, value.shape)] = 0.0
-    if rows.any() and columns.any():
-        value[np.ix_(rows, columns)] = 1.0
+def _at_centre(value: Array, rows: Mask, columns: Mask, mean: float, both: float) -> Array:
+    """`value` (r, n) with what the centre has in common with others, and with itself; in place."""
+    if rows.any():
+        value[rows] = mean
+    if columns.any():
+        value[:, columns] = mean
+        value[np.ix_(rows, columns)] = both
+    return value
 
 
 def _moments(degree: int, dim: int) -> Array:

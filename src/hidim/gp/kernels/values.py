@@ -15,7 +15,7 @@ import numpy as np
 from hidim._types import Array
 from hidim.gp.kernels.algebra import Scaled
 from hidim.gp.kernels.base import Kernel, Product, Sum
-from hidim.gp.kernels.cylinder import Polynomial
+from hidim.gp.kernels.cylinder import Polynomial, weighted
 from hidim.gp.kernels.stationary import Stationary
 from hidim.gp.maps import Chain
 
@@ -31,12 +31,13 @@ def values(kernel: Kernel, x: Array) -> Values:
 
 def _remembering(compute: Values) -> Values:
     """The last value again, if θ is the last θ."""
-    last: tuple[Array, Array] | None = None
+    last: tuple[bytes, Array] | None = None
 
     def remembered(theta: Array) -> Array:
         nonlocal last
-        if last is None or not np.array_equal(theta, last[0]):
-            last = theta.copy(), compute(theta)
+        key = theta.tobytes()
+        if last is None or last[0] != key:
+            last = key, compute(theta)
         return last[1]
 
     return remembered
@@ -70,5 +71,5 @@ def _(kernel: Stationary, x: Array) -> Values:
 
 @values.register
 def _(kernel: Polynomial, x: Array) -> Values:
-    powers, shape = kernel.powers(x).reshape(len(kernel.moments), -1), (len(x), len(x))
-    return lambda theta: (kernel.weights(theta) @ powers).reshape(shape)
+    powers = kernel.powers(x)
+    return lambda theta: weighted(kernel.weights(theta), powers)
