@@ -238,7 +238,6 @@ class Warp(Map):
 
     def __call__(self, theta: Array, x: Array) -> Mapped:
         alpha, beta = np.exp(theta[: self.dim]), np.exp(theta[self.dim :])
-        value = 1.0 - (1.0 - np.clip(x, 0.0, 1.0) ** alpha) ** beta
         inside = np.clip(x, self.EDGE, 1.0 - self.EDGE)
         log_x = np.log(inside)
         powered = np.exp(alpha * log_x)
@@ -253,6 +252,7 @@ class Warp(Map):
         def to_inputs(g: Array) -> Array:
             return np.asarray(g * beta * survival / rest * alpha * powered / inside * (inside == x))
 
+        value = np.where(x <= 0.0, 0.0, np.where(x >= 1.0, 1.0, 1.0 - survival))
         return Mapped(value, to_parameters, to_inputs)
 
 

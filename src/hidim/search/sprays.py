@@ -67,7 +67,9 @@ class Sprays(Search):
 
     def _starts(self, target: Target, situation: Situation, rng: Rng) -> Array:
         ground, best = situation.scene.ground, situation.ranked
-        scattered = ground.snap(ground.from_unit(sobol(ground.dim, self.raw, rng)))
+        scattered = ground.from_unit(sobol(ground.dim, self.raw, rng))
+        if not ground.is_continuous:
+            scattered = ground.snap(scattered)
         scattered = scattered[np.argsort(-_scores(target.rough(), target, scattered))[: self.sifted]]
         wide = self.width * (ground.upper - ground.lower)
         spray = best[0] + wide * rng.standard_normal((self.sprays, ground.dim))
