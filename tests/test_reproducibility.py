@@ -73,7 +73,7 @@ def assert_same(left, right) -> None:
 @pytest.mark.parametrize("method", DISTINCT)
 @pytest.mark.parametrize("where", SPACES)
 def test_a_reload_at_any_point_changes_no_suggestion(method, where):
-    kept = Optimizer(SPACES[where], method, seed=11, budget=20)
+    kept = Optimizer(SPACES[where], DISTINCT[method], seed=11, budget=20)
     moved = reloaded(kept)
     for number in range(20):
         if number in {0, 1, 9, 10, 11, 13, 16, 17}:
@@ -88,7 +88,7 @@ def test_a_reload_at_any_point_changes_no_suggestion(method, where):
 @pytest.mark.parametrize("method", DISTINCT)
 @pytest.mark.parametrize("where", SPACES)
 def test_trials_told_out_of_order_survive_a_reload(method, where):
-    kept = Optimizer(SPACES[where], method, seed=12)
+    kept = Optimizer(SPACES[where], DISTINCT[method], seed=12)
     rng = np.random.default_rng(0)
     waiting: list[int] = []
     for number in range(18):
@@ -122,7 +122,7 @@ def test_the_order_of_telling_is_part_of_the_history():
 
 @pytest.mark.parametrize("method", DISTINCT)
 def test_a_warm_start_survives_a_reload(method):
-    kept = Optimizer(SPACES["conditional"], method, seed=13)
+    kept = Optimizer(SPACES["conditional"], DISTINCT[method], seed=13)
     rng = np.random.default_rng(1)
     for params in kept.space.sample(rng, 14):
         kept.add(params, loss(kept, params))

@@ -134,7 +134,7 @@ def test_the_same_seed_gives_the_same_run(name, where):
 @every_registered
 def test_another_seed_gives_another_run(name):
     space = SPACES["vector"]
-    other = told(Optimizer(space, name, seed=4), 5).history
+    other = told(Optimizer(space, ALL[name], seed=4), 5).history
     assert not np.array_equal(encoded(space, other), encoded(space, run(name, "vector")[:5]))
 
 
@@ -174,7 +174,7 @@ def test_caches_may_vanish_between_any_two_suggestions(name, noisy):
 @every_registered
 def test_the_number_of_a_suggestion_is_what_it_is_told(name):
     """Two drivers of one study, who do not know of each other's latest trial, suggest different things."""
-    space, method = SPACES["vector"], METHODS[name]
+    space, method = SPACES["vector"], ALL[name]
     history = run(name, "vector")
     first, second = (method.suggest(Task(space, seed=3), history[:3], number) for number in (3, 4))
     assert not np.array_equal(first.params["w"], second.params["w"])
@@ -185,8 +185,8 @@ def test_a_task_that_has_served_another_history_suggests_the_same(name):
     """The cache must not confuse two histories of one task."""
     space = SPACES["vector"]
     task, fresh = Task(space, seed=3), Task(space, seed=3)
-    method, history = METHODS[name], run(name, "vector")
-    other = told(Optimizer(space, name, seed=9), LENGTH, lambda s, p: -bowl(s, p)).history
+    method, history = ALL[name], run(name, "vector")
+    other = told(Optimizer(space, ALL[name], seed=9), LENGTH, lambda s, p: -bowl(s, p)).history
     suggested(method, task, other)
     suggestions = [suggested(method, t, history) for t in (task, fresh)]
     np.testing.assert_array_equal(suggestions[0].params["w"], suggestions[1].params["w"])
@@ -198,14 +198,14 @@ def test_a_suggestion_leaves_the_history_alone(name, where):
     history = run(name, where)
     before = [(repr(t.params), json.dumps(t.meta), t.value) for t in history]
     task = Task(SPACES[where], seed=3)
-    suggested(METHODS[name], task, history)
+    suggested(ALL[name], task, history)
     assert [(repr(t.params), json.dumps(t.meta), t.value) for t in history] == before
 
 
 @every_registered
 def test_maximising_is_minimising_the_negative(name):
     space = SPACES["mixed"]
-    up = told(Optimizer(space, name, seed=3, maximize=True), LENGTH, lambda s, p: -bowl(s, p))
+    up = told(Optimizer(space, ALL[name], seed=3, maximize=True), LENGTH, lambda s, p: -bowl(s, p))
     np.testing.assert_array_equal(encoded(space, up.history), encoded(space, run(name, "mixed")))
 
 
@@ -216,7 +216,7 @@ def test_maximising_is_minimising_the_negative(name):
 @every_space
 def test_a_batch_has_no_doubles(name, where):
     space = SPACES[where]
-    optimizer = told(Optimizer(space, name, seed=1), 11)
+    optimizer = told(Optimizer(space, ALL[name], seed=1), 11)
     batch = optimizer.ask(8)
     assert [t.number for t in batch] == list(range(11, 19))
     left = space.size - 11
@@ -237,7 +237,7 @@ def test_points_of_a_batch_are_no_near_copies(name, seed):
 
 @every_registered
 def test_the_first_batch_needs_no_values(name):
-    optimizer = Optimizer(SPACES["vector"], name, seed=1)
+    optimizer = Optimizer(SPACES["vector"], ALL[name], seed=1)
     optimizer.ask(25)  # more than any design
     assert doubles(SPACES["vector"], optimizer.history) == 0
 
@@ -245,13 +245,13 @@ def test_the_first_batch_needs_no_values(name):
 @every_registered
 @every_space
 def test_a_suggestion_with_pending_trials_depends_on_nothing_but_the_history(name, where):
-    optimizer = told(Optimizer(SPACES[where], name, seed=3), 11)
+    optimizer = told(Optimizer(SPACES[where], ALL[name], seed=3), 11)
     pending = optimizer.ask(4)
     optimizer.tell(pending[2], 0.7)
     optimizer.fail(pending[1])
     history, asked = optimizer.history, optimizer.ask()
     task = Task(SPACES[where], seed=3)
-    suggestion = suggested(METHODS[name], task, history)
+    suggestion = suggested(ALL[name], task, history)
     np.testing.assert_array_equal(SPACES[where].encode(suggestion.params), SPACES[where].encode(asked.params))
     assert suggestion.meta == asked.meta
 
@@ -259,7 +259,7 @@ def test_a_suggestion_with_pending_trials_depends_on_nothing_but_the_history(nam
 @every_registered
 def test_trials_may_be_told_in_any_order(name):
     space = SPACES["mixed"]
-    optimizer = Optimizer(space, name, seed=2)
+    optimizer = Optimizer(space, ALL[name], seed=2)
     rng = np.random.default_rng(0)
     for _ in range(4):
         batch = optimizer.ask(5)
@@ -277,7 +277,7 @@ def test_trials_may_be_told_in_any_order(name):
 @every_space
 def test_a_run_in_which_all_trials_fail_goes_on(name, where):
     space = SPACES[where]
-    optimizer = told(Optimizer(space, name, seed=1), LENGTH, lambda s, p: math.nan)
+    optimizer = told(Optimizer(space, ALL[name], seed=1), LENGTH, lambda s, p: math.nan)
     assert {t.state for t in optimizer.history} == {TrialState.FAILED}
     assert LENGTH - doubles(space, optimizer.history) == min(LENGTH, space.size)
 
@@ -347,7 +347,7 @@ def test_the_default_does_not_mind_the_unit_of_the_values(unit):
 def test_a_finite_space_is_used_up_before_anything_is_repeated_and_repeats_are_marked(name, caplog):
     space = SPACES["tiny"]
     assert space.size == 9
-    history = told(Optimizer(space, name, seed=5), 14).history
+    history = told(Optimizer(space, ALL[name], seed=5), 14).history
     assert [r.message for r in caplog.records if "nothing new left" in r.message] == [
         "trial 9 repeats another one: there is nothing new left to try"
     ]
@@ -359,7 +359,7 @@ def test_a_finite_space_is_used_up_before_anything_is_repeated_and_repeats_are_m
 @every_registered
 def test_pending_and_failed_trials_are_not_repeated_either(name):
     space = SPACES["tiny"]
-    optimizer = Optimizer(space, name, seed=5)
+    optimizer = Optimizer(space, ALL[name], seed=5)
     batch = optimizer.ask(4)
     optimizer.fail(batch[0])
     optimizer.tell(batch[1], 1.0)
@@ -371,7 +371,7 @@ def test_pending_and_failed_trials_are_not_repeated_either(name):
 @every_registered
 def test_trials_from_elsewhere_are_not_repeated(name):
     space = SPACES["tiny"]
-    optimizer = Optimizer(space, name, seed=5)
+    optimizer = Optimizer(space, ALL[name], seed=5)
     for params in list(space.enumerate())[:8]:
         optimizer.add(params, bowl(space, params))
     optimizer.ask()
@@ -384,7 +384,7 @@ def test_trials_from_elsewhere_are_not_repeated(name):
 def test_any_small_finite_space_is_used_up(name, data):
     space = data.draw(spaces(depth=2, finite=True).filter(lambda s: s.size <= 14))
     size = int(space.size)
-    history = told(Optimizer(space, name, seed=0), size + 1).history
+    history = told(Optimizer(space, ALL[name], seed=0), size + 1).history
     assert doubles(space, history[:size]) == 0
     assert history[size].meta["instead"] == "repetition"
 

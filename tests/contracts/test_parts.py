@@ -32,25 +32,26 @@ BASES = {
     "addtree": configured("addtree", initial=4),
     "rembo": configured("rembo", low=2, runs=1, initial=2, evaluations=15),
     "baxus": configured("baxus", low=2, patience=0.0, least=3, initial=3),
+    "bock": configured("bock", initial=3, burn_in=3, draws=2, raw=64, max_calls=5),
 }
 FIELDS = {kind.__name__.lower(): known for kind, known in PARTS.items() if kind.__name__ != "Beta"}
 SWAPS = [(base, field, name) for base in BASES for field, known in FIELDS.items() for name in known]
 
 #: What makes no sense: additive searches and utilities without an additive prior, kernels of an embedding
 #: without one, trees seen through one, a schedule for models with more than length-scales, and draws from
-#: kernels without features.
+#: kernels without features; for cylinders likewise.
 REFUSED = {
-    *((base, "prior", "embedded") for base in ("gp", "addtree", "baxus")),
+    *((base, "prior", "embedded") for base in ("gp", "addtree", "baxus", "bock")),
     *(("baxus", "prior", name) for name in ("leaves", "tree")),
     ("addtree", "frame", "growing"),
-    *(("addtree", "prior", name) for name in ("flat", "leaves")),
-    *(("rembo", "prior", name) for name in ("flat", "leaves", "tree")),
+    *(("addtree", "prior", name) for name in ("cylinder", "flat", "leaves")),
+    *(("rembo", "prior", name) for name in ("cylinder", "flat", "leaves", "tree")),
     *(("rembo", "frame", name) for name in ("cube", "growing")),
     ("addtree", "frame", "subspaces"),
-    *((base, "inference", "schedule") for base in ("gp", "addtree", "baxus")),
-    *((base, "utility", "group-bounds") for base in ("gp", "rembo", "baxus")),
-    *((base, "search", "paths") for base in ("gp", "rembo", "baxus")),
-    *((base, "utility", "thompson") for base in ("addtree", "rembo")),
+    *((base, "inference", "schedule") for base in ("gp", "addtree", "baxus", "bock")),
+    *((base, "utility", "group-bounds") for base in ("gp", "rembo", "baxus", "bock")),
+    *((base, "search", "paths") for base in ("gp", "rembo", "baxus", "bock")),
+    *((base, "utility", "thompson") for base in ("addtree", "rembo", "bock")),
 }
 
 
@@ -94,7 +95,8 @@ def test_parts_are_exchanged_one_by_one_or_refused_at_once(base, field, name):
         with pytest.raises(MethodError, match=r"use |needs "):
             dataclasses.replace(BASES[base], **swapped)
         return
-    quick = {"slice": {"draws": 2, "growth": 0.5}, "subspaces": {"runs": 1}}.get(name, {})
+    few = {"slice": {"draws": 2, "growth": 0.5}, "subspaces": {"runs": 1}, "sprays": {"raw": 64}}
+    quick = few.get(name, {})
     method = configured(dataclasses.replace(BASES[base], **swapped), **quick)
     optimizer = told(method, 8, CORPUS["mixed" if field in ("frame", "search") else "classifier"])
     assert not any("fallback" in trial.meta for trial in optimizer.history)

@@ -18,6 +18,9 @@ from hidim.trial import History
 
 Region = Literal["box", "ball"]
 
+#: Points closer than this in every coordinate are one point and its re-encoded copy.
+SAME = 1e-10
+
 #: A configuration as parts keep it: hashable pairs of a name and a value, in which vectors are tuples.
 Pairs = tuple[tuple[str, Any], ...]
 
@@ -56,7 +59,8 @@ class Cube(Frame):
         seen = observe(task, history)
         none, center = np.empty((0, task.space.dim)), self._center(task, seen)
         ground = Ground(task.space, center=center, ball=self.region == "ball")
-        awaits = self.center is not None and self.center != "best" and _is_new(center, seen)
+        given = center is not None and self.center != "best"
+        awaits = given and _is_new(np.asarray(center), seen)
         return Scene(task, history, ground, history, number, seen, "cube", none, awaits_center=awaits)
 
     def _center(self, task: Task, seen: Observations) -> Array | None:
@@ -71,9 +75,9 @@ class Cube(Frame):
         return known
 
 
-def _is_new(center: Array | None, seen: Observations) -> bool:
+def _is_new(center: Array, seen: Observations) -> bool:
     known = np.vstack([seen.x, seen.failed, seen.running])
-    return not np.any(np.all((known == center) | np.isnan(known), axis=1))
+    return not np.any(np.all(np.isclose(known, center, rtol=0.0, atol=SAME, equal_nan=True), axis=1))
 
 
 def _pairs(center: Any) -> Pairs:

@@ -47,6 +47,10 @@ SPREAD = 0.2
 WARP_SD, WARP_LIMIT = 0.5, 2.0
 
 
+#: What is closer to a centre than this, is at the centre: configurations are rounded when they are written down.
+CENTRAL = 1e-10
+
+
 class Mapped(NamedTuple):
     """Z (n, q), and what turns ∂L/∂Z into ∂L/∂θ and into ∂L/∂X."""
 
@@ -273,7 +277,7 @@ class Radius(Map):
         radius = np.sqrt(np.vecdot(away, away))[:, None]
 
         def to_inputs(g: Array) -> Array:
-            slope = np.divide(away, self.reach * radius, out=np.zeros_like(away), where=radius > 0.0)
+            slope = np.divide(away, self.reach * radius, out=np.zeros_like(away), where=radius > CENTRAL)
             return np.asarray(g * slope)
 
         return Mapped(radius / self.reach, _no_parameters, to_inputs)
@@ -292,7 +296,7 @@ class Direction(Map):
     def __call__(self, theta: Array, x: Array) -> Mapped:
         away = x - self.centre
         radius = np.sqrt(np.vecdot(away, away))[:, None]
-        inverse = np.divide(1.0, radius, out=np.zeros_like(radius), where=radius > 0.0)
+        inverse = np.divide(1.0, radius, out=np.zeros_like(radius), where=radius > CENTRAL)
         unit = away * inverse
 
         def to_inputs(g: Array) -> Array:

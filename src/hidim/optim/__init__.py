@@ -11,6 +11,7 @@ MAXIMISERS: dict[str, Maximiser] = {
     "multistart": Multistart(raw=64, restarts=4),
     "direct": Direct(max_evaluations=1000),
     "cmaes": CMAES(max_evaluations=1000),
+    "adam": Multistart(raw=64, restarts=4, max_calls=500, climber="adam"),
 }
 
 __all__ = [

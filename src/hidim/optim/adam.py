@@ -24,29 +24,28 @@ def adam(
     """Climb from every row of `starts`, each inside its own box: arguments and answer as in `ascend`.
 
     Args:
-        rate: length of a first step along each coordinate, for the unit cube; BOCK's .01 is for a cube twice
-            as wide.
+        rate: length of a first step along each coordinate, as a share of its range: BOCK's .01 for [−1, 1].
         tolerance: all stop when none has gained as much in ten steps.
 
     The best point on the way is kept. Steps that would leave the box end at its walls.
     """
     missing = np.isnan(starts)
-    x = np.clip(np.where(missing, 0.0, starts), *(np.where(missing, 0.0, edge) for edge in (lower, upper)))
+    low, high = (np.where(missing, 0.0, np.broadcast_to(edge, starts.shape)) for edge in (lower, upper))
+    x, rates = np.clip(np.where(missing, 0.0, starts), low, high), rate * (high - low)
     best, top = x.copy(), np.full(len(x), -np.inf)
     first, second, last = np.zeros_like(x), np.zeros_like(x), top
-    low, high = (np.where(missing, 0.0, np.broadcast_to(edge, x.shape)) for edge in (lower, upper))
     calls = 0
     for calls in range(1, max_calls + 1):
         score = objective(np.where(missing, np.nan, x))
         better = score.value > top
         best[better], top = x[better], np.where(better, score.value, top)
         if calls % 10 == 1:
-            if calls > 1 and np.all(top - last < tolerance):
+            if calls > 1 and not np.any(top > last + tolerance):
                 break
             last = top
         gradient = np.where(missing, 0.0, np.nan_to_num(score.to_inputs(np.ones(len(x)))))
         first = FIRST * first + (1.0 - FIRST) * gradient
         second = SECOND * second + (1.0 - SECOND) * gradient**2
         step = first / (1.0 - FIRST**calls) / (np.sqrt(second / (1.0 - SECOND**calls)) + TINY)
-        x = np.clip(x + rate * step, low, high)
+        x = np.clip(x + rates * step, low, high)
     return np.where(missing, np.nan, best), top, calls * len(x)

@@ -8,8 +8,11 @@ import numpy as np
 
 from hidim._types import Array, Rng
 from hidim.optim.base import Maximiser, Objective, Optimum, best_of
-from hidim.optim.lbfgs import ascend
+from hidim.optim.climb import CLIMBERS, ClimberName
 from hidim.optim.starts import sobol
+
+#: An ascent stops when it gains less.
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -20,11 +23,13 @@ class Multistart(Maximiser):
         raw: Sobol points scored besides the given starts.
         restarts: how many of the best are refined.
         max_calls: batched calls of the objective for the refinement.
+        climber: of `CLIMBERS`.
     """
 
     raw: int = 256
     restarts: int = 8
     max_calls: int = 60
+    climber: ClimberName = "l-bfgs"
 
     def __call__(
         self, objective: Objective, lower: Array, upper: Array, rng: Rng, starts: Array | None = None
@@ -34,5 +39,8 @@ class Multistart(Maximiser):
             points = np.vstack([np.clip(starts, lower, upper), points])
         values = np.nan_to_num(objective(points).value, nan=-np.inf)
         best = np.argsort(-values, kind="stable")[: self.restarts]
-        refined, scores, spent = ascend(objective, points[best], lower, upper, max_calls=self.max_calls)
+        climb, starts = CLIMBERS[self.climber], points[best]
+        refined, scores, spent = climb(
+            objective, starts, lower, upper, max_calls=self.max_calls, tolerance=TOLERANCE
+        )
         return best_of(refined, scores, len(points) + spent)

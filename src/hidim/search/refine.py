@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from hidim._types import Array, Mask, Rng
 from hidim.frame import Ground
-from hidim.optim.base import Objective
+from hidim.optim.climb import Climber
 from hidim.search.base import Target
 from hidim.search.discrete import neighbours, smooth
 
 #: Discrete steps from the best point, and how many points are kept of each; choices that were not varied.
 STEPS, KEPT = 3, 16
-
-
-class Climber(Protocol):
-    """`hidim.optim.ascend`, or one like it."""
-
-    def __call__(
-        self,
-        objective: Objective,
-        starts: Array,
-        lower: Array,
-        upper: Array,
-        *,
-        max_calls: int,
-        tolerance: float,
-    ) -> tuple[Array, Array, int]: ...
 
 
 def refined(

@@ -7,20 +7,17 @@ dimensions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from hidim._settings import at_least, one_of
 from hidim._types import Array, Rng
-from hidim.optim.adam import adam
 from hidim.optim.base import Objective
-from hidim.optim.lbfgs import ascend
+from hidim.optim.climb import CLIMBERS, ClimberName
 from hidim.optim.starts import sobol
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.refine import refined, stepped
-
-ClimberName = Literal["l-bfgs", "adam"]
 
 #: Points that are scored at once: their covariances with the data then stay in the cache.
 BLOCK = 1024
@@ -56,11 +53,12 @@ class Sprays(Search):
         ground = situation.scene.ground
         starts = self._starts(target, situation, rng)
         starts = starts[np.argsort(-_scores(target.objective, target, starts), kind="stable")]
-        climb = adam if self.climber == "adam" else ascend
         shape = (min(self.refined, len(starts)), ground.dim)
         lower, upper = (np.broadcast_to(edge, shape) for edge in (ground.lower, ground.upper))
         free = np.ones(shape, dtype=np.bool_)
-        best = refined(climb, target, ground, starts[: self.refined], free, lower, upper, self.max_calls)
+        best = refined(
+            CLIMBERS[self.climber], target, ground, starts[: self.refined], free, lower, upper, self.max_calls
+        )
         if not ground.is_continuous:
             best = stepped(target, ground, best, rng)
         return Found(np.vstack([best, starts]), "spray")

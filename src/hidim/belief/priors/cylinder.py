@@ -63,7 +63,8 @@ class Cylindrical(Prior):
         return frozenset()
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
-        numbers, labels = np.flatnonzero(ground.kind != Kind.LABEL), label_kernel(ground)
+        numbers = np.flatnonzero((ground.kind != Kind.LABEL) & (ground.levels > 1))
+        labels = label_kernel(ground)
         kernel: Kernel = labels or Constant()
         if len(numbers):
             kernel = Cylinder(

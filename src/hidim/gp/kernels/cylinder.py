@@ -196,7 +196,7 @@ class Cylinder(Product):
 
     def central(self, x: Array) -> Mask:
         """Which rows (n,) are at the centre."""
-        return np.asarray(np.all(x[:, self.columns] == self.centre, axis=1))
+        return _is_zero(self.angle.directions(x))
 
     def outermost(self, x: Array) -> Array:
         """The rows of `x` with their numbers moved out to the radius R, no matter in which direction."""
