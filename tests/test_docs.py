@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
     "docs/conditional.md",
+    "docs/cylinder.md",
     "docs/index.md",
     "docs/methods.md",
     "docs/optimizer.md",

@@ -47,7 +47,7 @@ SPREAD = 0.2
 WARP_SD, WARP_LIMIT = 0.5, 2.0
 
 
-#: What is closer to a centre than this, is at the centre: configurations are rounded when they are written down.
+#: What is closer to a centre than this is at the centre: configurations that are written down are rounded.
 CENTRAL = 1e-10
 
 
