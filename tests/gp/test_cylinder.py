@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from differences import assert_gradient
+from hidim import Space, Vector
+from hidim.belief.priors import Cylindrical
+from hidim.frame import Ground
 from hidim.gp.densities import Horseshoe, SpikeAndSlab
 from hidim.gp.kernels import Cylinder, Hamming, Matern, Scaled, SquaredExponential
 from hidim.gp.model import Model
@@ -197,6 +203,80 @@ def test_the_warp_spreads_out_what_is_near_the_centre():
         moved = np.array([dense.radius(REACH * r) for r in radii]) * dense.scale
         assert np.all(np.diff(moved, 2) < 1e-9)
         assert np.all(np.diff(moved) > -1e-12)
+
+
+def test_the_priors_are_those_of_the_authors():
+    """Limits and log densities, up to a constant, as the released code has them."""
+    space = Space(x=Vector(25, -1, 1))
+    found = {p.name: p for p in Cylindrical().model(Ground(space)).parameters}
+    reach = 5.0  # √25: in units of half the cube
+    scale = found["log_lengthscale"]
+    assert scale.low + math.log(reach) == pytest.approx(-6.0)  # log ℓ² ≥ −12
+    assert scale.high + math.log(reach) == pytest.approx(0.5 * math.log(2 * reach))
+    assert (found["log_alpha"].low, found["log_alpha"].high) == (-math.log(2), 0.0)
+    assert (found["log_beta"].low, found["log_beta"].high) == (0.0, math.log(2))
+
+    def difference(name: str, one: float, other: float) -> float:
+        prior = found[name].prior
+        return prior(np.array([one]))[0] - prior(np.array([other]))[0]
+
+    assert difference("log_weight", 2.0, 0.0) == pytest.approx(-0.5)  # N(0, 2²)
+    assert difference("log_amplitude", 3.0, -3.0) == difference("log_lengthscale", -2.0, -1.0) == 0.0
+    noise = [math.log(math.log(1 + 2 * (0.1 / v) ** 2)) for v in (1e-3, 0.5)]
+    assert difference("log_noise", math.log(1e-3), math.log(0.5)) == pytest.approx(noise[0] - noise[1])
+    spike = [2 * norm.pdf(v, scale=0.1) + 1 / math.log(2) for v in (0.0, 0.4)]
+    for name in ("log_alpha", "log_beta"):
+        assert difference(name, 0.0, 0.4) == pytest.approx(math.log(spike[0] / spike[1]))
+
+
+def test_repeats_of_the_centre_are_one_observation_that_is_surer():
+    """Exactly: as if each were a row of its own."""
+    rng = np.random.default_rng(0)
+    found = model(labels=True)
+    theta, x, y = theta_of(found, rng), points(rng, 9, central=4), rng.standard_normal(9)
+    variances = rng.uniform(0.0, 0.5, 9)
+    posterior = Posterior(found, theta, x, y, variances=variances)
+    dense, u = Dense(warped=True, labels=True, theta=theta), points(rng, 5)
+    prediction = posterior.predict(u)
+    for row, query in enumerate(u):
+        here = dense.cylinder(query)
+        seen = [dense.cylinder(point, towards=here[1]) for point in x]
+        k = dense.gram(seen, [here])[:, 0]
+        own = dense.gram(seen, seen) + np.diag(dense.noise + variances)
+        mean = posterior.mean + k @ np.linalg.solve(own, y - posterior.mean)
+        variance = dense.amplitude - k @ np.linalg.solve(own, k)
+        assert prediction.mean[row] == pytest.approx(mean, abs=1e-9)
+        assert prediction.variance[row] == pytest.approx(variance, abs=1e-9)
+
+
+@pytest.mark.parametrize("edge", [False, True])
+def test_the_centre_alone_is_known_all_around(edge):
+    """Nothing but repeats of the centre has been seen."""
+    rng = np.random.default_rng(0)
+    found = model(edge=edge)
+    posterior = Posterior(found, theta_of(found, rng), points(rng, 3, central=3), np.ones(3))
+    u = points(rng, 4)
+    u[:, :4] = CENTRE + 1e-6 * rng.standard_normal((4, 4))
+    prediction = posterior.predict(u)
+    assert prediction.variance.max() < 1e-2
+    assert np.isfinite(prediction.to_inputs(np.ones(4), np.ones(4))).all()
+
+
+def test_a_first_look_counts_the_best_and_some_others():
+    rng = np.random.default_rng(0)
+    found = model()
+    x, y = points(rng, 60, central=1), rng.standard_normal(60)
+    variances = rng.uniform(0.0, 0.1, 60)
+    posterior = Posterior(found, theta_of(found, rng), x, y, variances=variances)
+    coarse = posterior.coarse(20)
+    assert len(coarse.y) == len(np.unique(coarse.y)) == 20
+    assert set(np.sort(y)[:10]) < set(coarse.y)
+    assert coarse.y.max() == y.max()
+    for point, value, noise in zip(coarse.x, coarse.y, coarse.noises, strict=True):
+        place = int(np.flatnonzero(y == value)[0])
+        np.testing.assert_array_equal(point, x[place])
+        assert noise == pytest.approx(posterior.noises[place])
+    assert posterior.coarse(60) is posterior
 
 
 @pytest.mark.parametrize("density", [Horseshoe(0.14), SpikeAndSlab(0.1, 0.69)])

@@ -61,10 +61,13 @@ class Ground:
         return np.full(self.dim, 1.0 if self.embedding is None else self.embedding.radius)
 
     @cached_property
-    def centre(self) -> Array:
-        """The given centre (d,), and that of the box where none is given."""
+    def middle(self) -> Array:
+        """The centre (d,): the given one; else that of the box, integers on their levels."""
         middle = 0.5 * (self.lower + self.upper)
-        return middle if self.center is None else np.where(np.isnan(self.center), middle, self.center)
+        if self.center is not None:
+            return np.where(np.isnan(self.center), middle, self.center)
+        snapped = self._snapped(middle[None])[0]
+        return np.where((self.kind == Kind.INTEGER) & ~np.isnan(snapped), snapped, middle)
 
     @cached_property
     def half(self) -> float:
@@ -79,7 +82,7 @@ class Ground:
 
     def reach(self, columns: Indices) -> float:
         """The farthest that a point can be from the centre in these columns, in units of `half`."""
-        farthest = np.maximum(self.upper - self.centre, self.centre - self.lower) / self.half
+        farthest = np.maximum(self.upper - self.middle, self.middle - self.lower) / self.half
         if self.ball:
             farthest = np.where(self.round, 1.0, farthest)
         return float(np.linalg.norm(farthest[columns]))
@@ -128,7 +131,7 @@ class Ground:
 
     def _drawn_in(self, points: Array) -> Moved:
         """Points (n, d) outside the ball drawn to its surface, along the radius."""
-        away = np.where(self.round & ~np.isnan(points), points - self.centre, 0.0)
+        away = np.where(self.round & ~np.isnan(points), points - self.middle, 0.0)
         radius = np.sqrt(np.vecdot(away, away))[:, None]
         outside = radius > 0.5
         factor = np.where(outside, 0.5 / np.maximum(radius, 1e-300), 1.0)
@@ -139,7 +142,7 @@ class Ground:
             drawn = factor * (inside - np.vecdot(inside, unit)[:, None] * unit)
             return np.where(self.round, drawn, g)
 
-        return Moved(np.where(self.round, self.centre + factor * away, points), to_inputs)
+        return Moved(np.where(self.round, self.middle + factor * away, points), to_inputs)
 
     def to_unit(self, points: Array) -> Array:
         """Points (n, d) in the unit cube."""
@@ -202,6 +205,11 @@ class Frame(ABC):
     #: Whether its scenes are several, and know nothing of each other.
     several: ClassVar[bool]
 
+    @property
+    @abstractmethod
+    def needs(self) -> frozenset[str]:
+        """What it needs of the prior: "center" if it moves one, which others would not notice."""
+
     @abstractmethod
     def scene(self, task: Task, history: History, number: int, rng: Rng) -> Scene:
         """What is shown for the suggestion of trial `number`."""
@@ -221,7 +229,7 @@ def design(scene: Scene, size: int) -> Array:
     if len(scene.spare):
         return scene.spare
     if number == 0 or scene.awaits_center:
-        return ground.snap(ground.centre[None])
+        return ground.snap(ground.middle[None])
     block, index = divmod(number - 1, size)
     hypercube = latin_hypercube(ground.dim, size, np.random.default_rng([scene.task.seed, block, size]))
     return ground.snap(ground.from_unit(hypercube[index : index + 1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 
@@ -12,14 +12,12 @@ from hidim._settings import one_of
 from hidim._types import Array, Rng
 from hidim.errors import MethodError
 from hidim.frame.base import Frame, Ground, Scene
+from hidim.frame.novelty import Seen
 from hidim.frame.observe import Observations, observe
 from hidim.task import Task
 from hidim.trial import History
 
 Region = Literal["box", "ball"]
-
-#: Points closer than this in every coordinate are one point and its re-encoded copy.
-SAME = 1e-10
 
 #: A configuration as parts keep it: hashable pairs of a name and a value, in which vectors are tuples.
 Pairs = tuple[tuple[str, Any], ...]
@@ -31,7 +29,8 @@ class Cube(Frame):
 
     Args:
         center: around which good settings are expected: a configuration, which is tried first; "best", the
-            best one so far; None, the centre of the space. Priors that know of no centre only try it first.
+            one with the best value so far; None, the centre of the space. Priors that know of no centre only
+            try it first.
         region: "box", all of it; or "ball", the ball inside the box, for real numbers. BOCK's ball around
             [−1, 1]^D is that of Vector(D, −√D, √D): objectives that allow for it get wider bounds.
     """
@@ -44,10 +43,19 @@ class Cube(Frame):
 
     def __post_init__(self) -> None:
         one_of(self, region=get_args(Region))
-        if self.center is not None and self.center != "best":
+        if self.center is not None and not self.moves:
             object.__setattr__(self, "center", _pairs(self.center))
         if self.center is not None and self.region == "ball":
             raise MethodError("region='ball' has a centre of its own, that of the space: use region='box'")
+
+    @property
+    def moves(self) -> bool:
+        """Whether the centre goes where the best trial is."""
+        return isinstance(self.center, str) and self.center == "best"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"center"} if self.moves else ())
 
     def scene(self, task: Task, history: History, number: int, rng: Rng) -> Scene:
         return self._scene(task, history, number)
@@ -59,41 +67,40 @@ class Cube(Frame):
         seen = observe(task, history)
         none, center = np.empty((0, task.space.dim)), self._center(task, seen)
         ground = Ground(task.space, center=center, ball=self.region == "ball")
-        given = center is not None and self.center != "best"
-        awaits = given and _is_new(np.asarray(center), seen)
+        given = center is not None and not self.moves
+        awaits = given and Seen(seen).first_new(np.asarray(center)[None]) is not None
         return Scene(task, history, ground, history, number, seen, "cube", none, awaits_center=awaits)
 
     def _center(self, task: Task, seen: Observations) -> Array | None:
         if self.center is None:
             return None
-        if self.center == "best":
+        if self.moves:
             return seen.x[int(np.argmin(seen.y))] if len(seen.y) else None
         known: Array | None = task.memo.get(self, "center")
         if known is None:
-            params = {name: _value(value) for name, value in dict(self.center).items()}
+            params = {name: _value(value) for name, value in cast(Pairs, self.center)}
             known = task.memo.keep(self, "center", task.space.encode(task.space.validate(params)))
         return known
 
 
-def _is_new(center: Array, seen: Observations) -> bool:
-    known = np.vstack([seen.x, seen.failed, seen.running])
-    return not np.any(np.all(np.isclose(known, center, rtol=0.0, atol=SAME, equal_nan=True), axis=1))
-
-
 def _pairs(center: Any) -> Pairs:
-    try:
-        pairs = dict(center)
-    except (TypeError, ValueError):
+    """A configuration that can be hashed and saved."""
+    if isinstance(center, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in center):
+        center = dict(center)
+    if not isinstance(center, Mapping) or not center:
         raise MethodError(
             f"center={center!r}: a configuration, as {{'x': 0.5}}, or 'best' for the best one so far"
-        ) from None
-    return tuple((name, _hashable(value)) for name, value in pairs.items())
+        )
+    return tuple((str(name), _hashable(name, value)) for name, value in center.items())
 
 
-def _hashable(value: Any) -> Any:
-    if isinstance(value, np.ndarray | list | tuple):
-        return tuple(np.asarray(value, dtype=np.float64).tolist())
-    return value.item() if isinstance(value, np.generic) else value
+def _hashable(name: str, value: Any) -> Any:
+    plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if plain is None or isinstance(plain, bool | int | float | str):
+        return plain
+    if isinstance(plain, list | tuple | range) and all(isinstance(x, int | float | np.number) for x in plain):
+        return tuple(map(float, plain))
+    raise MethodError(f"center: {name!r} is to be a number, a label or a vector of numbers, not {value!r}")
 
 
 def _value(value: Any) -> Any:

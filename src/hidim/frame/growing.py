@@ -53,6 +53,10 @@ class Growing(Frame):
     def __post_init__(self) -> None:
         at_least(self, low=1, patience=0.0, least=1, most=self.low)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
     def scene(self, task: Task, history: History, number: int, rng: Rng) -> Scene:
         return self._scene(task, history, self.sketch(task, history), number)
 

@@ -10,10 +10,9 @@ import numpy as np
 from hidim._limits import COLUMNS_COMPARED
 from hidim._types import Array, Rng
 from hidim.embed import Embedding
-from hidim.frame.base import Scene
+from hidim.frame.base import Ground, Scene
 from hidim.frame.embedded import SPARE, configuration, embedding_name
 from hidim.frame.observe import Observations, observe
-from hidim.space import Space
 from hidim.task import Suggestion
 
 #: Finite spaces up to this size are searched to the last configuration: a second's work.
@@ -50,9 +49,9 @@ class Seen:
                 return place
         return None
 
-    def any_new(self, space: Space, rng: Rng) -> Array | None:
-        """An unseen point of `space`: random ones first, then, in a small finite space, all of them."""
-        points = space.snap(rng.random((SPARE, space.dim)))
+    def any_new(self, ground: Ground, rng: Rng) -> Array | None:
+        """An unseen point of `ground`: random ones first, then, in a small finite space, all of them."""
+        space, points = ground.space, ground.snap(ground.sample(rng, SPARE))
         place = self.first_new(points)
         rest = iter(space.enumerate() if place is None and space.size <= ENUMERABLE else ())
         while place is None and (block := list(islice(rest, BLOCK))):
@@ -61,12 +60,12 @@ class Seen:
         return None if place is None else np.asarray(points[place])
 
 
-def unseen(space: Space, seen: Seen, points: Array, rng: Rng, meta: dict[str, Any]) -> Suggestion:
+def unseen(ground: Ground, seen: Seen, points: Array, rng: Rng, meta: dict[str, Any]) -> Suggestion:
     """The first of `points` (k, D), on their levels, that is new; else some other one, and `meta` says so."""
-    place = seen.first_new(points)
+    space, place = ground.space, seen.first_new(points)
     if place is not None:
         return Suggestion(space.decode(points[place]), meta)
-    point = seen.any_new(space, rng)
+    point = seen.any_new(ground, rng)
     instead = {"instead": "repetition" if point is None else "random"}
     return Suggestion(space.decode(points[0] if point is None else point), meta | instead)
 
@@ -80,7 +79,7 @@ def suggestion(
     sense if their values are noisy.
     """
     if scene.embedding is None:
-        return unseen(scene.task.space, Seen(scene.seen, repeat=repeat), points, rng, meta)
+        return unseen(scene.ground, Seen(scene.seen, repeat=repeat), points, rng, meta)
     return _lifted(scene, scene.embedding, points, rng, meta, repeat)
 
 
@@ -107,7 +106,7 @@ def _lifted(
     spare = scene.spare if len(scene.spare) else scene.ground.sample(rng, SPARE)
     if (point := first_new(spare)) is not None:
         return standing_for(point, instead="scattered")
-    anything = known.any_new(space, rng) if compared else None
+    anything = known.any_new(Ground(space), rng) if compared else None
     if anything is not None:
         return Suggestion(space.decode(anything), meta | {"instead": "random"})
     return standing_for(points[0], instead="repetition")

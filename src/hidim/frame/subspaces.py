@@ -73,6 +73,10 @@ class Subspaces(Frame):
         seed = int(np.random.SeedSequence([task.seed, run]).generate_state(1, np.uint32)[0])
         return Zonotope(dim, low, seed) if self.map == "zonotope" else Gaussian(dim, low, seed, box=self.box)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
     def scene(self, task: Task, history: History, number: int, rng: Rng) -> Scene:
         run = number % self.runs
         spare = self.embedding(task, run).sample(rng, SPARE)

@@ -29,6 +29,8 @@ def cholesky(matrix: Array, ridge: float | Array = 0.0) -> tuple[Array, float]:
         >>> factor.tolist(), jitter
         ([[2.0, 0.0], [1.0, 1.0]], 0.0)
     """
+    if len(matrix) == 0:
+        return np.empty((0, 0), order="F"), 0.0
     scale = float(np.mean(np.diagonal(matrix)) + np.mean(ridge))
     for rung in JITTER_LADDER:
         trial = np.array(matrix.T, order="F")  # symmetric, and so a plain copy if it is stored by rows
@@ -95,18 +97,17 @@ def extend_block(factor: Array, cross: Array, block: Array) -> Array:
 
 def solve_lower(factor: Array, right: Array) -> Array:
     """L⁻¹ B for B of shape (n, m)."""
-    return np.asarray(blas.dtrsm(1.0, factor, right, lower=1))
+    return np.asarray(blas.dtrsm(1.0, factor, right, lower=1)) if right.size else right
 
 
 def solve_upper(factor: Array, right: Array) -> Array:
     """L⁻ᵀ B for B of shape (n, m)."""
-    return np.asarray(blas.dtrsm(1.0, factor, right, lower=1, trans_a=1))
+    return np.asarray(blas.dtrsm(1.0, factor, right, lower=1, trans_a=1)) if right.size else right
 
 
 def solve(factor: Array, right: Array) -> Array:
     """A⁻¹ B for B of shape (n,) or (n, m), given the factor of A."""
-    solution, _ = lapack.dpotrs(factor, right, lower=1)
-    return np.asarray(solution)
+    return np.asarray(lapack.dpotrs(factor, right, lower=1)[0]) if right.size else right
 
 
 def inverse(factor: Array) -> Array:

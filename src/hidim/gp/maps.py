@@ -48,7 +48,7 @@ WARP_SD, WARP_LIMIT = 0.5, 2.0
 
 
 #: What is closer to a centre than this is at the centre: configurations that are written down are rounded.
-CENTRAL = 1e-10
+CENTRAL = 1e-8
 
 
 class Mapped(NamedTuple):
@@ -220,8 +220,8 @@ class Clip(Map):
 class Warp(Map):
     """Kumaraswamy warp Z = 1 − (1 − x^α)^β of every column of the unit cube, α and β per column.
 
-    log α and log β have priors around 0, the identity. At 0 and 1, where derivatives may be infinite, those a
-    hair inside are taken.
+    log α and log β have priors around 0, the identity. Near 0 and 1, where derivatives may be infinite, those
+    a hair inside are taken; 0 and 1 themselves stay where they are.
 
     Args:
         dim: number of columns.
@@ -249,6 +249,7 @@ class Warp(Map):
         survival = rest**beta  # (1 − x^α)^β
 
         def to_parameters(g: Array) -> Array:
+            g = np.where((x > 0.0) & (x < 1.0), g, 0.0)  # the ends stay where they are
             d_alpha = np.sum(g * beta * survival / rest * powered * log_x, axis=0) * alpha
             d_beta = np.sum(-g * survival * np.log(rest), axis=0) * beta
             return np.concatenate([d_alpha, d_beta])
@@ -275,6 +276,7 @@ class Radius(Map):
     def __call__(self, theta: Array, x: Array) -> Mapped:
         away = x - self.centre
         radius = np.sqrt(np.vecdot(away, away))[:, None]
+        radius = np.where(radius > CENTRAL, radius, 0.0)
 
         def to_inputs(g: Array) -> Array:
             slope = np.divide(away, self.reach * radius, out=np.zeros_like(away), where=radius > CENTRAL)

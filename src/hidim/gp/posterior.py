@@ -157,10 +157,7 @@ class Posterior:
     def _turned(self) -> Turned | None:
         """For observations that take the direction of the query."""
         found = cylinder_in(self.model.kernel, self.theta[:-1])
-        if found is None:
-            return None
-        central = found[1].central(self.x)
-        if central.all() or not (found[1].edge or central.any()):
+        if found is None or not (found[1].edge or found[1].central(self.x).any()):
             return None
         return Turned(*found, self.x, self.y - self.mean, self.noises)
 

@@ -78,7 +78,7 @@ class Turned:
         self.left, self.right = cylinder.split(theta)
         self.noise = float(noises.min())
         self.x, self.y = x[~central], y[~central]
-        self.centre, self.known, self.noises = x[central], y[central], noises[central]
+        self.centre, self.known, own = _merged(cylinder, x[central], y[central], noises[central])
         gram = amplitude * cylinder.gram(theta, self.x).value
         self.factor = linalg.cholesky(gram, noises[~central])[0]
         self.alpha = linalg.solve(self.factor, self.y)
@@ -86,7 +86,7 @@ class Turned:
         self.base = cylinder.left.against(self.left, np.vstack([self.x, self.centre]))
         at_centre = self.base(self.centre).value
         self.rows = at_centre[:, None, : len(self.x)]  # k_r(0, r_j), and labels
-        self.own = amplitude * at_centre[:, len(self.x) :] + np.diag(self.noises)
+        self.own = amplitude * at_centre[:, len(self.x) :] + np.diag(own)
         self.at_edge = cylinder.radius.against(self.left[: cylinder.radius.size], cylinder.outermost(x[:1]))
 
     def predict(self, u: Array) -> tuple[Array, Array, Pull]:
@@ -97,7 +97,7 @@ class Turned:
         k = amplitude * base.value[:, :n] * angle.value  # (r, n')
         b = amplitude * border.rows * angle.value  # (t, r, n')
         rows = np.concatenate([k[None], b])
-        solved = linalg.solve_lower(self.factor, rows.reshape(-1, n).T)  # (n', (1 + t) r)
+        solved = linalg.solve_lower(self.factor, rows.reshape(len(rows) * len(u), n).T)  # (n', (1 + t) r)
         w, v = solved.T.reshape(rows.shape)[0], solved.T.reshape(rows.shape)[1:]  # (r, n'), (t, r, n')
         schur = border.own - np.einsum("sri,tri->rst", v, v)
         diagonal = np.einsum("rtt->rt", schur)
@@ -145,6 +145,15 @@ class Turned:
         query = amplitude * np.hstack([near, far.value])
         rows = np.broadcast_to(self.rows, (len(self.rows), len(u), len(self.y)))
         return _Border(np.concatenate([rows, edge[None, :, : len(self.y)]]), own, query, far)
+
+
+def _merged(cylinder: Cylinder, x: Array, y: Array, noises: Array) -> tuple[Array, Array, Array]:
+    """Observations at the centre, of which equal ones are one: their weighted mean and its noise."""
+    others = np.delete(np.nan_to_num(x, nan=-1.0), cylinder.columns, axis=1)
+    _, first, member = np.unique(others, axis=0, return_index=True, return_inverse=True)
+    precision = np.bincount(member.ravel(), 1.0 / noises, len(first))
+    total = np.bincount(member.ravel(), y / noises, len(first))
+    return x[first], total / precision, 1.0 / precision
 
 
 def _solve(matrices: Array, right: Array) -> Array:

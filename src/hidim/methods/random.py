@@ -9,6 +9,7 @@ import numpy as np
 from hidim._limits import COLUMNS_WRITTEN_DOWN
 from hidim._types import Array, Rng
 from hidim.embed import LazyVector, Uniform
+from hidim.frame import Ground
 from hidim.frame.novelty import Seen, unseen
 from hidim.frame.observe import observe
 from hidim.methods.base import Method
@@ -61,4 +62,4 @@ class SobolSearch(Method):
 
 def _new(task: Task, history: History, point: Array, rng: Rng, way: str) -> Suggestion:
     seen = Seen(observe(task, history))
-    return unseen(task.space, seen, task.space.snap(point), rng, {"way": way})
+    return unseen(Ground(task.space), seen, task.space.snap(point), rng, {"way": way})

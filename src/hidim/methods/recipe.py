@@ -47,6 +47,7 @@ COARSE = 128
 NEEDS = {
     "additive": "that is a sum over groups, as prior='tree' with by='nodes'",
     "scales": "that has but length-scales to be fitted, as prior='embedded': use that, or inference='map'",
+    "center": "that knows a centre, as prior='cylinder': use that, or a frame whose centre does not move",
     "draws": "from which functions can be drawn, as prior='flat': use that, or another utility",
 }
 
@@ -85,7 +86,9 @@ class Recipe(Method):
         if (why := self.prior.refusal(self.frame)) is not None:
             raise MethodError(f"{self.name}: the prior {prior!r} does not go with its frame: {why}")
         for part in (
-            part for whole in (self.inference, self.utility, self.search) for part in _within(whole)
+            part
+            for whole in (self.frame, self.inference, self.utility, self.search)
+            for part in _within(whole)
         ):
             for need in part.needs - self.prior.abilities:
                 name = registered_name(part)
@@ -203,9 +206,9 @@ class Recipe(Method):
         return np.array([means[trial.number] for trial in complete])
 
 
-def _within(part: Any) -> Iterator[Inference | Utility | Search]:
+def _within(part: Any) -> Iterator[Frame | Inference | Utility | Search]:
     """A part and the parts of which it is made."""
-    if isinstance(part, Inference | Utility | Search):
+    if isinstance(part, Frame | Inference | Utility | Search):
         yield part
         for setting in fields(part):  # type: ignore[arg-type]  # parts are dataclasses
             yield from _within(getattr(part, setting.name))

@@ -22,13 +22,16 @@ from hidim.search.refine import refined, stepped
 #: Points that are scored at once: their covariances with the data then stay in the cache.
 BLOCK = 1024
 
+#: Coordinates of all scattered points together, and points at the least: for memory, beyond 200 dimensions.
+NUMBERS, LEAST = 4_000_000, 1_000
+
 
 @dataclass(frozen=True)
 class Sprays(Search):
     """Scattered points, sprays and the data; the best are refined.
 
     Args:
-        raw: Sobol points.
+        raw: Sobol points; fewer beyond 200 dimensions.
         sprays: points about the best one.
         width: their standard deviation, as a share of the range.
         sifted: Sobol points that are left after a first look (`Target.rough`).
@@ -65,10 +68,12 @@ class Sprays(Search):
 
     def _starts(self, target: Target, situation: Situation, rng: Rng) -> Array:
         ground, best = situation.scene.ground, situation.ranked
-        scattered = ground.from_unit(sobol(ground.dim, self.raw, rng))
+        count = min(self.raw, max(LEAST, NUMBERS // ground.dim))
+        scattered = ground.from_unit(sobol(ground.dim, count, rng))
         if not ground.is_continuous:
             scattered = ground.snap(scattered)
-        scattered = scattered[np.argsort(-_scores(target.rough(), target, scattered))[: self.sifted]]
+        order = np.argsort(-_scores(target.rough(), target, scattered), kind="stable")
+        scattered = scattered[order[: self.sifted]]
         wide = self.width * (ground.upper - ground.lower)
         spray = best[0] + wide * rng.standard_normal((self.sprays, ground.dim))
         spray = ground.snap(np.clip(spray, ground.lower, ground.upper))

@@ -90,7 +90,7 @@ class Study:
         """The prior's model for a structure; made once."""
         memo, ground = self.scene.task.memo, self.scene.ground
         center = None if ground.center is None else ground.center.tobytes()
-        key = (self.scene.key, ground.dim, center, self.noisy, json.dumps(structure))
+        key = (self.scene.key, ground.dim, center, ground.ball, self.noisy, json.dumps(structure))
         known: Model | None = memo.get(self.prior, key)
         if known is None:
             known = self.prior.model(self.scene.ground, noisy=self.noisy, structure=structure)

@@ -31,12 +31,22 @@ COLD = 1.5
 CALLS, COLD_LIMITS, WARM_LIMITS, TWIN_CALLS, TWIN_LIMITS = 15_000, (5, 50), (5, 25), 6_000, (4, 12)
 
 
+#: Outcomes that evidence chooses.
+CHOSEN = ("auto", "reluctant")
+
+#: By how much evidence has to be stronger for every trial, if losses are transformed with reluctance. Losses
+#: that span orders of magnitude (Rosenbrock, Levy) give 3 and more, others (Branin, Hartmann) less than .5.
+INSISTENT = 1.0
+
+
 @dataclass(frozen=True)
 class Peak(Inference):
     """Maximum a posteriori, and a twin of it in which all columns are alike.
 
     Args:
-        outcome: "auto" chooses a transform of the losses by evidence; or the name of one in `OUTCOMES`.
+        outcome: "auto" chooses a transform of the losses by evidence; "reluctant" does so too, but leaves
+            them as they are unless evidence is stronger by `INSISTENT` for every trial; or the name of one in
+            `OUTCOMES`.
         growth: refit when the number of complete trials has grown by this share since the last fit; .1 took
             a quarter more time for the same regret.
         twins: whether, if the prior lets columns differ, a coin decides for every suggestion between the fit
@@ -49,7 +59,7 @@ class Peak(Inference):
     twins: bool = True
 
     def __post_init__(self) -> None:
-        one_of(self, outcome=("auto", *OUTCOMES))
+        one_of(self, outcome=(*CHOSEN, *OUTCOMES))
         at_least(self, growth=0.0)
         of_type(self, twins=bool)
 
@@ -95,7 +105,7 @@ def read_fit(study: Study) -> Fitted | None:
 def is_due(study: Study, last: Fitted, outcome: str, growth: float) -> bool:
     """Whether the last fit no longer fits."""
     y = study.seen.y
-    if outcome == "auto" and last.outcome not in study.outcomes:
+    if outcome in CHOSEN and last.outcome not in study.outcomes:
         return True
     if len(y) >= last.n + max(1, math.floor(growth * last.n)):
         return True
@@ -113,7 +123,7 @@ def climbed(study: Study, model: Model, last: Fitted | None, outcome: str) -> tu
     cold = last is None or n >= COLD * since
     starts = [warm] if last is None or not cold else [warm, model.start]
     calls = int(np.clip(CALLS / n, *(COLD_LIMITS if cold else WARM_LIMITS)))
-    name = outcome if outcome != "auto" else best_outcome(study, model, warm)
+    name = best_outcome(study, model, warm, outcome)
     noise = study.variances(name)
     if cold and n > LONG:
         # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
@@ -121,21 +131,25 @@ def climbed(study: Study, model: Model, last: Fitted | None, outcome: str) -> tu
         few = None if noise is None else noise[part]
         starts = [fit(model, x[part], OUTCOMES[name](y)[part], starts, variances=few).theta]
     theta = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls, variances=noise).theta
-    if outcome == "auto":
-        # The transform was judged under the old length-scales: look again, and mend once.
-        again = best_outcome(study, model, theta)
-        if again != name:
-            name, losses = again, OUTCOMES[again](y)
-            noise = study.variances(name)
-            theta = fit(model, x, losses, [theta], max_evaluations=calls, variances=noise).theta
+    # The transform was judged under the old length-scales: look again, and mend once.
+    again = best_outcome(study, model, theta, outcome)
+    if again != name:
+        name, losses = again, OUTCOMES[again](y)
+        noise = study.variances(name)
+        theta = fit(model, x, losses, [theta], max_evaluations=calls, variances=noise).theta
     return theta, name, n if cold else since
 
 
-def best_outcome(study: Study, model: Model, theta: Array) -> str:
-    """The most probable transform of the losses under θ."""
+def best_outcome(study: Study, model: Model, theta: Array, outcome: str) -> str:
+    """The transform of the losses; if it is to be chosen, the most probable under θ."""
+    if outcome not in CHOSEN:
+        return outcome
     factor = factorise(model, theta, study.seen.x, study.variances("identity"))
     scores = evidence(factor, study.seen.y, study.outcomes)
-    return max(scores, key=scores.__getitem__)
+    best = max(scores, key=scores.__getitem__)
+    if outcome == "reluctant" and scores[best] < scores["identity"] + INSISTENT * len(study.seen.y):
+        return "identity"
+    return best
 
 
 def _twin(study: Study, model: Model, last: Fitted | None, theta: Array, name: str, tied: Mask) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Rng
 from hidim.belief.inference.base import Fitted, Inference, Study
-from hidim.belief.inference.peak import best_outcome, climbed, is_due, new_fit, read_fit
+from hidim.belief.inference.peak import CHOSEN, best_outcome, climbed, is_due, new_fit, read_fit
 from hidim.gp.outcome import OUTCOMES
 from hidim.gp.slice import sample
 
@@ -34,7 +34,7 @@ class Slices(Inference):
     burn_in: int = 3
 
     def __post_init__(self) -> None:
-        one_of(self, outcome=("auto", *OUTCOMES))
+        one_of(self, outcome=(*CHOSEN, *OUTCOMES))
         at_least(self, growth=0.0, draws=1, thinning=1, burn_in=0)
         of_type(self, warm=bool)
 
@@ -47,7 +47,7 @@ class Slices(Inference):
         cold = len(seen.y)
         if self.warm:
             theta = model.start if last is None else last.thetas[-1]
-            name = self.outcome if self.outcome != "auto" else best_outcome(study, model, theta)
+            name = best_outcome(study, model, theta, self.outcome)
         else:
             theta, name, cold = climbed(study, model, last, self.outcome)
         thetas = sample(

@@ -14,7 +14,7 @@ from hidim.gp.model import Model
 #: What has been learnt of the structure of a function, as groups or directions: plain JSON, None for nothing.
 Structure: TypeAlias = Any
 
-Ability: TypeAlias = Literal["additive", "scales", "draws"]
+Ability: TypeAlias = Literal["additive", "scales", "draws", "center"]
 
 
 class Prior(ABC):
@@ -26,7 +26,8 @@ class Prior(ABC):
         """What other parts may ask of it.
 
         "additive": a sum over groups of columns, each of which has a posterior of its own; "scales": nothing
-        but length-scales to be fitted; "draws": functions can be drawn from it.
+        but length-scales to be fitted; "draws": functions can be drawn from it; "center": it looks at the
+        centre of the ground.
         """
 
     @abstractmethod

@@ -60,7 +60,7 @@ class Cylindrical(Prior):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset()
+        return frozenset({"center"})
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         numbers = np.flatnonzero((ground.kind != Kind.LABEL) & (ground.levels > 1))
@@ -69,7 +69,7 @@ class Cylindrical(Prior):
         if len(numbers):
             kernel = Cylinder(
                 numbers,
-                ground.centre[numbers],
+                ground.middle[numbers],
                 ground.reach(numbers),
                 degree=self.degree,
                 form=FORMS[self.form],
@@ -83,7 +83,7 @@ class Cylindrical(Prior):
         return Model(Scaled(kernel, prior=Improper()), noise)
 
     def inputs(self, ground: Ground, points: Array) -> Array:
-        return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), ground.centre, points)
+        return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), ground.middle, points)
 
     def tied(self) -> tuple[str, ...]:
         return ()
