@@ -200,3 +200,22 @@ def test_a_model_without_length_scales_cannot_be_stretched():
     model = Model(Scaled(Groups([Term(())])))
     with pytest.raises(MethodError, match="no length-scales"):
         model.stretched(model.start, 2.0)
+
+
+# -- transforms of losses ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "inference", [Peak(outcome="reluctant"), Slices(outcome="reluctant", draws=1)], ids=str
+)
+def test_losses_are_transformed_with_reluctance_only_if_they_span_orders_of_magnitude(inference):
+    rng, by = np.random.default_rng(3), type(inference).__name__
+    points = np.random.default_rng(0).random((40, 4))  # those of `study`
+    mild = np.sum(points**2, axis=1) ** 1.5
+    wild = np.exp(12.0 * mild)
+    found = {}
+    for name, values in (("mild", mild), ("wild", wild)):
+        case = study(Flat("isotropic"), *({} for _ in range(40)), values=values.tolist(), by=by)
+        found[name] = inference.fitted(case, rng).outcome
+    assert found["mild"] == "identity"
+    assert found["wild"] != "identity"

@@ -243,3 +243,34 @@ def test_problems_of_a_million_dimensions_are_dense_and_of_more_are_not() -> Non
     assert dense.minimiser.shape == (10**6,)
     assert dense.evaluate(dense.minimiser) == pytest.approx(dense.optimum)
     assert lazy.minimiser.size == 0
+
+
+# -- BOCK ----------------------------------------------------------------------------------------------------
+
+
+def test_bock_runs_as_long_as_in_the_paper() -> None:
+    jobs = STUDIES["bock-table1"].jobs(1)
+    assert {(job.problem.rsplit("-", 1)[1], job.evaluations) for job in jobs} == {("20", 200), ("100", 600)}
+    shifted = STUDIES["bock-shifted"].jobs(1)
+    assert {job.evaluations for job in shifted if "-100-" in job.problem} == {600}
+    assert {job.evaluations for job in STUDIES["bock-table2"].jobs(1)} == {200, 400, 600}
+
+
+def test_bock_is_set_beside_the_paper_by_means_of_complete_cells(make_record: MakeRecord) -> None:
+    better = [make_record("hidim:bock", [0.1 * s], seed=s, problem="levy-20") for s in range(5)]
+    worse = [make_record("hidim:bock", [60.0], seed=s, problem="rosenbrock-20") for s in range(5)]
+    few = [make_record("hidim:bock", [0.0], seed=s, problem="levy-100") for s in range(2)]
+    report = STUDIES["bock-table1"].report([*better, *worse, *few])
+    assert "0.20 ± 0.16" in report  # mean and deviation of 0, .1, …, .4
+    assert "0.00 ± 0.00 (2)" in report
+    assert "paper: BOCK" in report
+    assert "0.54 ± 0.13" in report
+    assert "on 1 of 2 cells; not on rosenbrock-20." in report
+
+
+def test_the_variants_of_bock_have_the_papers_names(make_record: MakeRecord) -> None:
+    report = STUDIES["bock-table2"].report(
+        [make_record("hidim:bock(edge=True)", [3.0], problem="rosenbrock-50")]
+    )
+    assert "| BOCK+B" in report
+    assert "3.00 ± 0.00 (1)" in report

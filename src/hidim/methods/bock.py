@@ -9,7 +9,7 @@
     6      20,000 Sobol points and a spray about the best, the best 20 refined       search
 
 Beyond a hundred trials, line 3 waits until there are 2 % more of them; the paper goes on for every suggestion
-(growth=0). Losses are transformed as the evidence says, which the paper does not do.
+(growth=0). Losses are transformed if the evidence insists, which the paper does not do.
 
 For functions whose optimum is expected near the centre of the space, or near a known configuration.
 """
