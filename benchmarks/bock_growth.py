@@ -49,9 +49,7 @@ def single(axis: Any, records: list[Record], method: str) -> None:
     if len(found):
         middle = np.mean(found, axis=0)
         windows = np.lib.stride_tricks.sliding_window_view(middle, WINDOW)
-        axis.plot(
-            np.arange(len(windows)) + WINDOW // 2 + 1, np.mean(windows, axis=1), color=COLOURS[method]
-        )
+        axis.plot(np.arange(len(windows)) + WINDOW // 2 + 1, np.mean(windows, axis=1), color=COLOURS[method])
 
 
 def main() -> None:

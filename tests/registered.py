@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hidim.methods import METHODS, Method, configured
 
-#: Shorter chains and fewer scattered points, for time; everything else as registered.
+#: Shorter and fewer chains, fewer scattered points, for time; everything else as registered.
+FEW_POINTS: dict[str, Any] = {"raw": 128, "max_calls": 8}
+FEW_SWEEPS: dict[str, Any] = {"burn_in": 2, "draws": 2, "thinning": 1, "growth": 0.3}
 QUICK: dict[str, Method] = {
-    "bock": configured("bock", burn_in=5, draws=2, raw=256, max_calls=10),
-    "bock-map": configured("bock-map", raw=256, max_calls=10),
-    "matern-slice": configured("matern-slice", burn_in=5, draws=2, raw=256, max_calls=10),
+    "bock": configured("bock", **FEW_SWEEPS, **FEW_POINTS),
+    "bock-map": configured("bock-map", **FEW_POINTS),
+    "matern-slice": configured("matern-slice", **FEW_SWEEPS, **FEW_POINTS),
 }
 
 ONES: dict[str, Method] = {**METHODS, **QUICK}

@@ -15,7 +15,7 @@ from hidim.frame import suggestion
 from hidim.methods import METHODS, Recipe, configured
 from saved import reloaded
 
-QUICK = {"burn_in": 5, "draws": 2, "raw": 128, "max_calls": 10}
+QUICK = {"burn_in": 5, "draws": 2, "thinning": 1, "growth": 0.1, "raw": 128, "max_calls": 10}
 SPACE = Space(x=Vector(6, -1, 1))
 
 
