@@ -15,8 +15,9 @@ from hidim._settings import at_least, one_of
 from hidim._types import Array, Rng
 from hidim.optim.base import Objective
 from hidim.optim.climb import CLIMBERS, ClimberName
-from hidim.optim.starts import sobol
+from hidim.optim.starts import perturbed, sobol
 from hidim.search.base import Found, Search, Situation, Target
+from hidim.search.discrete import jumped
 from hidim.search.refine import refined, stepped
 
 #: Points that are scored at once: their covariances with the data then stay in the cache.
@@ -24,6 +25,10 @@ BLOCK = 1024
 
 #: Coordinates of all scattered points together, and points at the least: for memory, beyond 200 dimensions.
 NUMBERS, LEAST = 4_000_000, 1_000
+
+
+#: How many of the best points are jumped from.
+INCUMBENTS = 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Sprays(Search):
         raw: Sobol points; fewer beyond 200 dimensions.
         sprays: points about the best one.
         width: their standard deviation, as a share of the range.
+        jumps: copies of the best three with a few coordinates moved, by little or by much. The paper has none:
+            from one valley to the next, sprays are too narrow and Sobol points too far away.
         sifted: Sobol points that are left after a first look (`Target.rough`).
         refined: how many of the best are refined.
         climber: "l-bfgs", or the paper's "adam".
@@ -43,13 +50,14 @@ class Sprays(Search):
     raw: int = 20_000
     sprays: int = 10
     width: float = 0.001
+    jumps: int = 200
     sifted: int = 100
     refined: int = 20
     climber: ClimberName = "l-bfgs"
     max_calls: int = 20
 
     def __post_init__(self) -> None:
-        at_least(self, raw=1, sprays=0, width=0.0, sifted=1, refined=1, max_calls=1)
+        at_least(self, raw=1, sprays=0, width=0.0, jumps=0, sifted=1, refined=1, max_calls=1)
         one_of(self, climber=get_args(ClimberName))
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
@@ -74,10 +82,12 @@ class Sprays(Search):
             scattered = ground.snap(scattered)
         order = np.argsort(-_scores(target.rough(), target, scattered), kind="stable")
         scattered = scattered[order[: self.sifted]]
+        near, moved = perturbed(rng, ground.to_unit(best[:INCUMBENTS]), self.jumps, movable=ground.levels > 1)
+        jumps = ground.snap(ground.from_unit(jumped(ground, near, moved, rng)))
         wide = self.width * (ground.upper - ground.lower)
         spray = best[0] + wide * rng.standard_normal((self.sprays, ground.dim))
         spray = ground.snap(np.clip(spray, ground.lower, ground.upper))
-        return np.vstack([best[: self.sifted], spray, scattered])
+        return np.vstack([best[: self.sifted], spray, jumps, scattered])
 
 
 def _scores(objective: Objective, target: Target, points: Array) -> Array:
