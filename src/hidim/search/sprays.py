@@ -39,8 +39,8 @@ class Sprays(Search):
         raw: Sobol points; fewer beyond 200 dimensions.
         sprays: points about the best one.
         width: their standard deviation, as a share of the range.
-        jumps: copies of the best three with a few coordinates moved, by little or by much. The paper has none:
-            from one valley to the next, sprays are too narrow and Sobol points too far away.
+        jumps: copies of the best three with a few coordinates moved, by little or by much. The paper has
+            none; from one valley to the next, sprays are too narrow and Sobol points too far away.
         sifted: Sobol points that are left after a first look (`Target.rough`).
         refined: how many of the best are refined.
         climber: "l-bfgs", or the paper's "adam".
