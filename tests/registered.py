@@ -19,7 +19,8 @@ ONES: dict[str, Method] = {**METHODS, **QUICK}
 
 #: What others are compared with, of the same parts as they are: tried in fewer spaces.
 BASELINES: dict[str, Method] = {
-    name: ONES[name] for name in ("addtree-paper", "bock-map", "flat", "leaves", "matern-slice")
+    name: ONES[name]
+    for name in ("add-gp", "addtree-paper", "bock-map", "flat", "leaves", "matern-slice", "pp-gp")
 }
 
 DISTINCT: dict[str, Method] = {

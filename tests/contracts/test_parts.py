@@ -14,11 +14,11 @@ import pytest
 from contracts.newcomer import NEWCOMER
 from hidim import Optimizer, Space, Vector, serial
 from hidim.acquisition.beta import Fixed
-from hidim.belief.priors import Prior
+from hidim.belief.priors import PRIORS, Prior
 from hidim.errors import MethodError
 from hidim.frame import Scene, Subspaces
 from hidim.methods import METHODS, PARTS, RandomSearch, Recipe, configured, make_method, register
-from hidim.search import Situation
+from hidim.search import SEARCHES, Situation
 from hidim.trial import History
 from saved import reloaded
 from space.corpus import CORPUS
@@ -33,25 +33,30 @@ BASES = {
     "rembo": configured("rembo", low=2, runs=1, initial=2, evaluations=15),
     "baxus": configured("baxus", low=2, patience=0.0, least=3, initial=3),
     "bock": configured("bock", initial=3, burn_in=3, draws=2, raw=64, max_calls=5),
+    "rpp": configured("rpp-gp", initial=4, size=2, cycle=3, settings=64),
 }
 FIELDS = {kind.__name__.lower(): known for kind, known in PARTS.items() if kind.__name__ != "Beta"}
 SWAPS = [(base, field, name) for base in BASES for field, known in FIELDS.items() for name in known]
 
 #: What makes no sense: additive searches and utilities without an additive prior, kernels of an embedding
 #: without one, trees seen through one, a schedule for models with more than length-scales, and draws from
-#: kernels without features; for cylinders likewise.
+#: kernels without features; for cylinders likewise. Bounds of groups are searched group by group.
 REFUSED = {
     *((base, "prior", "embedded") for base in ("gp", "addtree", "baxus", "bock")),
-    *(("baxus", "prior", name) for name in ("leaves", "tree")),
+    *(("baxus", "prior", name) for name in ("additive", "leaves", "pursuit", "restricted", "tree")),
     ("addtree", "frame", "growing"),
     *(("addtree", "prior", name) for name in ("cylinder", "flat", "leaves")),
-    *(("rembo", "prior", name) for name in ("cylinder", "flat", "leaves", "tree")),
+    *(("rembo", "prior", name) for name in PRIORS if name != "embedded"),
+    *(("rpp", "prior", name) for name in ("cylinder", "embedded", "flat", "leaves", "tree")),
+    *(("rpp", "frame", name) for name in ("growing", "subspaces")),
+    *(("rpp", "search", name) for name in SEARCHES if name != "paths"),
     *(("rembo", "frame", name) for name in ("cube", "growing")),
     ("addtree", "frame", "subspaces"),
-    *((base, "inference", "schedule") for base in ("gp", "addtree", "baxus", "bock")),
+    *((base, "inference", "schedule") for base in ("gp", "addtree", "baxus", "bock", "rpp")),
+    *((base, "inference", "relearning") for base in ("gp", "addtree", "rembo", "baxus", "bock")),
     *((base, "utility", "group-bounds") for base in ("gp", "rembo", "baxus", "bock")),
     *((base, "search", "paths") for base in ("gp", "rembo", "baxus", "bock")),
-    *((base, "utility", "thompson") for base in ("addtree", "rembo", "bock")),
+    *((base, "utility", "thompson") for base in ("addtree", "rembo", "bock", "rpp")),
 }
 
 

@@ -24,8 +24,10 @@ from hidim.gp.kernels import Groups, Scaled, blocks
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
 from hidim.methods import METHODS, Auto, Method, Task, configured, make_method
-from hidim.search import Paths, Ways, paths
-from hidim.search.paths import Setting, best_routes, log_improvement_bound
+from hidim.search import Paths, Ways
+from hidim.search import settings as group_settings
+from hidim.search.paths import best_routes, log_improvement_bound
+from hidim.search.settings import Axes, Setting
 from hidim.space.nodes import count_paths, every_path, everywhere, tree
 from strategies import spaces
 
@@ -173,7 +175,9 @@ def test_the_recursion_finds_the_paths_with_the_largest_sums(space, seed):
 def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better():
     known = posterior(SPACE)
     none = np.empty((0, SPACE.dim))
-    found = Paths().composed(known, Ground(SPACE), tree(SPACE), [2.0], none, np.random.default_rng(0))[0]
+    found = Paths().composed(known, Axes(Ground(SPACE)), tree(SPACE), [2.0], none, np.random.default_rng(0))[
+        0
+    ]
     assert len(found.points) == 6
     np.testing.assert_array_equal(np.isnan(SPACE.snap(found.points)), np.isnan(found.points))
     bounds = [path.bound for path in found.routes]
@@ -187,7 +191,7 @@ def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better()
 def test_no_point_of_a_path_has_more_to_gain_than_its_bound():
     known, root = posterior(SPACE), tree(SPACE)
     none = np.empty((0, SPACE.dim))
-    found = Paths().composed(known, Ground(SPACE), root, [1.0], none, np.random.default_rng(0))[0]
+    found = Paths().composed(known, Axes(Ground(SPACE)), root, [1.0], none, np.random.default_rng(0))[0]
     best = float(known.y.min())
     bounds = log_improvement_bound(found.routes, 1.0, known.mean, best)
     gain = LogExpectedImprovement(best).on(known)
@@ -349,9 +353,9 @@ def test_a_bound_for_many_columns_is_finite():
 
 def test_many_nodes_are_scored_in_parts(monkeypatch):
     known, root, none = posterior(SPACE), tree(SPACE), np.empty((0, SPACE.dim))
-    whole = Paths().composed(known, Ground(SPACE), root, [1.0, 2.0], none, np.random.default_rng(0))
-    monkeypatch.setattr(paths, "MOST_NUMBERS", 1)
-    parts = Paths().composed(known, Ground(SPACE), root, [1.0, 2.0], none, np.random.default_rng(0))
+    whole = Paths().composed(known, Axes(Ground(SPACE)), root, [1.0, 2.0], none, np.random.default_rng(0))
+    monkeypatch.setattr(group_settings, "MOST_NUMBERS", 1)
+    parts = Paths().composed(known, Axes(Ground(SPACE)), root, [1.0, 2.0], none, np.random.default_rng(0))
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one.points, other.points, atol=1e-6)
 

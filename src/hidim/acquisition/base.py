@@ -11,7 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from hidim._types import Array, Rng
+from hidim._types import Array, Indices, Rng
+from hidim.gp.maps import Mixing
 from hidim.gp.posterior import DrawnValue, Prediction
 from hidim.optim.base import Objective, Score
 
@@ -42,6 +43,13 @@ class Belief(Protocol):
     @property
     def widest(self) -> int:
         """That of the largest group, if the function is a sum over groups; `dim` if not."""
+
+    @property
+    def groups(self) -> tuple[Indices, ...]:
+        """The columns of every group, if the function is a sum over groups; all of them if not."""
+
+    def unmixed(self) -> tuple[Belief, Mixing | None]:
+        """The same as a function of what it mixes of its inputs, and how; groups are columns of these."""
 
     def information(self) -> float:
         """How much the observations say of the function, ½ log |1 + K/σ²|."""

@@ -205,6 +205,51 @@ class Linear(Map):
         return Mapped(x @ w, to_parameters, lambda g: g @ w.T)
 
 
+class Mixing(Map):
+    """Z = ½ + (X − ½) W in some columns of the unit cube, the others stay: a change of their axes.
+
+    Args:
+        columns: S, the columns that are mixed.
+        weights: W (s, s); if it is to be fitted, where fits start.
+        sd: that of the normal prior by which W, if it is to be fitted, may leave `weights`.
+    """
+
+    def __init__(self, columns: Sequence[int] | Indices, weights: Array, *, sd: float | None = None) -> None:
+        self.columns = np.asarray(columns, dtype=np.intp)
+        self.weights = weights
+        if sd is not None:
+            deviation = Hyperparameter("mixing_deviation", weights.size, 0.0, -10.0, 10.0, Normal(0.0, sd))
+            self.parameters = (deviation,)
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        w = self.weights + theta.reshape(self.weights.shape) if self.parameters else self.weights
+        away = x[:, self.columns] - 0.5
+        value = x.copy()
+        value[:, self.columns] = 0.5 + away @ w
+
+        def to_parameters(g: Array) -> Array:
+            return (away.T @ g[:, self.columns]).ravel() if self.parameters else np.empty(0)
+
+        def to_inputs(g: Array) -> Array:
+            pulled = g.copy()
+            pulled[:, self.columns] = g[:, self.columns] @ w.T
+            return pulled
+
+        return Mapped(value, to_parameters, to_inputs)
+
+    def back(self, z: Array) -> Array:
+        """The X (n, p) whose image under `weights` is Z; it may lie outside of the cube."""
+        x = z.copy()
+        x[:, self.columns] = 0.5 + np.linalg.solve(self.weights.T, (z[:, self.columns] - 0.5).T).T
+        return x
+
+    def box(self, dim: int) -> tuple[Array, Array]:
+        """Corners (p,) of the smallest box around the image of the cube: ½ ± ½ ‖w_d‖₁ (RPP-GP-UCB §4.1)."""
+        half = np.full(dim, 0.5)
+        half[self.columns] *= np.abs(self.weights).sum(axis=0)
+        return 0.5 - half, 0.5 + half
+
+
 @dataclass(frozen=True)
 class Clip(Map):
     """Z = clip(X, low, high); the gradient is passed on inside the box and stopped outside."""
@@ -344,6 +389,8 @@ MAPS: dict[str, Map] = {
     "scale-hierarchical": HierarchicalScale(3),
     "linear": Linear(3, 2),
     "linear-fixed": Linear(3, 2, fixed=np.array([[1.0, -0.5], [0.3, 0.8], [0.0, 2.0]])),
+    "mixing": Mixing([2, 0], np.array([[1.0, 0.2], [-0.3, 0.9]]), sd=0.3),
+    "mixing-fixed": Mixing([2, 0], np.array([[1.0, 0.2], [-0.3, 0.9]])),
     "clip": Clip(0.2, 0.8),
     "warp": Warp(3),
     "radius": Radius(np.array([0.5, 0.4, 0.6]), 1.3),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,10 +19,13 @@ import numpy as np
 
 from hidim._types import Array, Indices, Rng
 from hidim.gp import linalg
-from hidim.gp.kernels.base import Against
+from hidim.gp.kernels.algebra import Scaled, Through
+from hidim.gp.kernels.base import Against, Cross
 from hidim.gp.kernels.blocks import blocks
 from hidim.gp.kernels.features import features as random_features
-from hidim.gp.kernels.groups import widest
+from hidim.gp.kernels.groups import groups_in, widest
+from hidim.gp.kernels.terms import terms
+from hidim.gp.maps import Mixing
 from hidim.gp.model import Model
 from hidim.gp.turned import Turned, cylinder_in
 
@@ -102,6 +106,24 @@ class Posterior:
         """The number of numbers in the largest group of a sum over groups; p for other kernels."""
         return widest(self.model.kernel, self.dim)
 
+    @property
+    def groups(self) -> tuple[Indices, ...]:
+        """The columns of every group of a sum over groups; all columns for other kernels."""
+        groups = groups_in(self.model.kernel)
+        return (np.arange(self.dim),) if groups is None else tuple(term.columns for term in groups.terms)
+
+    def unmixed(self) -> tuple[Posterior, Mixing | None]:
+        """The same process as a function of what its kernel mixes of the inputs, and how it does so."""
+        match self.model.kernel:
+            case Scaled(inner=Through(inputs=Mixing() as mixing, inner=inner)) if not mixing.size:
+                model = replace(self.model, kernel=Scaled(inner))
+                images = mixing(np.empty(0), self.x).value
+                known = Posterior(
+                    model, self.theta, images, self.y, factor=self.factor, variances=self.variances
+                )
+                return known, mixing
+        return self, None
+
     def information(self) -> float:
         """The information gain ½ log |1 + K/σ²| = ½ log |K + σ²| − ½ Σ log (σ² + v)."""
         return linalg.half_log_determinant(self.factor) - 0.5 * float(np.log(self.noises).sum())
@@ -168,8 +190,20 @@ class Posterior:
             return Prediction(
                 self.mean + turned, np.maximum(raw, VARIANCE_FLOOR * self._turned.amplitude), pull
             )
-        k = self._against(u)
-        diagonal = self.model.kernel.diagonal(self.theta[:-1], u)
+        k, diagonal = self._against(u), self.model.kernel.diagonal(self.theta[:-1], u)
+        return self._predicted(self.mean, k, diagonal)
+
+    def term(self, place: int) -> Callable[[Array], Prediction]:
+        """The posterior of one term of a sum: what `terms` of the kernel lists at that place.
+
+        The constant mean belongs to no term: the means of all terms and it make the mean of the sum.
+        """
+        kernel, theta = terms(self.model.kernel, self.theta[:-1])[place]
+        against = kernel.against(theta, self.x)
+        return lambda u: self._predicted(0.0, against(u), kernel.diagonal(theta, u))
+
+    def _predicted(self, mean: float, k: Cross, diagonal: Cross) -> Prediction:
+        """From the covariance with the observations (r, n) and the variance (r,) of what is predicted."""
         solved = self._solved(linalg.solve_lower, k.value.T)  # (n, r)
         raw = diagonal.value - np.einsum("ij,ij->j", solved, solved)
         variance = np.maximum(raw, VARIANCE_FLOOR * diagonal.value)
@@ -180,7 +214,7 @@ class Posterior:
             g -= (2.0 * d_variance)[:, None] * weights
             return k.to_inputs(g) + diagonal.to_inputs(d_variance)
 
-        return Prediction(self.mean + k.value @ self.alpha, variance, to_inputs)
+        return Prediction(mean + k.value @ self.alpha, variance, to_inputs)
 
     def extended(self, x: Array, y: Array) -> Posterior:
         """The posterior with further observations `x` (k, p), `y` (k,), row by row: n² work for each.

@@ -30,7 +30,8 @@ from hidim.errors import HidimError
 from hidim.frame import Ground
 from hidim.insight.fitting import branching
 from hidim.insight.learned import CENTRAL, Learned, learn
-from hidim.search.paths import Paths, Setting, best_routes, composition
+from hidim.search.paths import Paths, best_routes, composition
+from hidim.search.settings import Axes, Setting
 from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, everywhere, tree
 from hidim.trial import History, Trial, TrialState
@@ -261,7 +262,7 @@ def _best_settings(learned: Learned, nodes: tuple[Node, ...], best: Array) -> Ar
     """A row (D,) with the best setting of every node at once: their columns differ."""
     together = Node("", (), (), tuple(replace(node, forks=(), beside=()) for node in nodes))
     search, ground = Paths(settings=SETTINGS * len(nodes), keep=1), Ground(learned.space)
-    found = search.composed(learned.posterior, ground, together, [0.0], best, np.random.default_rng(0))
+    found = search.composed(learned.posterior, Axes(ground), together, [0.0], best, np.random.default_rng(0))
     return np.asarray(found[0].points[0])
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hidim._settings import read_name
 from hidim.errors import MethodError
+from hidim.methods.additive import ADD_GP, PP_GP, RPP_GP
 from hidim.methods.addtree import ADDTREE, ADDTREE_PAPER, LEAVES
 from hidim.methods.auto import Auto
 from hidim.methods.base import Method
@@ -24,6 +25,7 @@ from hidim.task import Suggestion, Task
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        ADD_GP,
         ADDTREE,
         ADDTREE_PAPER,
         Auto(),
@@ -34,8 +36,10 @@ METHODS: dict[str, Method] = {
         GP,
         LEAVES,
         MATERN_SLICE,
+        PP_GP,
         RandomSearch(),
         REMBO,
+        RPP_GP,
         SobolSearch(),
     )
 }

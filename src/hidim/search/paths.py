@@ -1,10 +1,11 @@
-"""The best paths through the tree of a conditional space, made of the best settings of its nodes.
+"""The best paths through the tree of a conditional space, made of the best settings of its groups.
 
-Under an additive model every node has a posterior of its own (Add-Tree §4.2): μ_v = k_v α and
-σ_v² = k_v(x, x) − k_v K⁻¹ k_vᵀ. So nodes are maximised on their own, in one batch, in as few dimensions as
-each has, and the sums of their bounds are maximised over paths by recursion:
+A node of the tree is a group of an additive model, or several; each is maximised on its own (see
+`hidim.search.settings`), and the sums of their bounds are maximised over paths by recursion:
 
     U(node) = u_v + Σ over forks of max over options U(option)          Algorithm 2, with sibling forks
+
+A space without conditions has one path: the best settings of all groups together (RPP-GP-UCB, eq. 5).
 
 Since Σ σ_v ≥ σ, the sums explore more than the bound of the sum would. They also bound what a path can bring
 at all. With the mean m, the best value y, G = y − m + Σ max (κ σ_v − μ_v) and S = Σ max σ_v, the expected
@@ -16,9 +17,9 @@ dropped. Maxima are those of what was tried.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -27,39 +28,22 @@ from hidim._settings import at_least, of_type
 from hidim._types import Array, Indices, Rng
 from hidim.acquisition.base import Belief
 from hidim.acquisition.improvement import log_h
-from hidim.frame import Ground, Scene
+from hidim.frame import Scene
 from hidim.optim.base import Score
 from hidim.optim.lbfgs import ascend
 from hidim.search.base import Found, Search, Situation, Target
-from hidim.search.discrete import smooth
+from hidim.search.settings import Axes, Block, Effort, Setting, best_settings, group_bounds
 from hidim.search.ways import Ways
 from hidim.space import Space
 from hidim.space.nodes import Node, everywhere, tree
 
-#: Settings are scored in parts of about this many numbers, 160 MB: there may be thousands of nodes.
-MOST_NUMBERS = 20_000_000
-
-#: Nodes are maximised for each of these κ, one nearly greedy and one as bold as β = 4; the paths with the
+#: Groups are maximised for each of these κ, one nearly greedy and one as bold as β = 4; the paths with the
 #: largest sums are candidates, among which the utility decides.
 KAPPAS = (0.5, 2.0)
 
-#: Settings that are scored for a node: the least keeps big trees searched, the most small ones quick.
-EACH = (8, 256)
-
-#: Standard deviation of the copies of a node's best settings, as a share of the range; not varied.
-NEAR = 0.05
-
-
-class Setting(NamedTuple):
-    """A node's best setting as a row (D,) that is NaN in all other columns, its bound, and max σ_v."""
-
-    row: Array
-    bound: float
-    widest: float
-
 
 class Route(NamedTuple):
-    """A path: the sum of the bounds of its nodes (larger is better), that of their largest σ_v, the nodes."""
+    """A path: the sum of the bounds of its groups, larger is better, that of their largest σ_v, the nodes."""
 
     bound: float
     widest: float
@@ -67,7 +51,7 @@ class Route(NamedTuple):
 
 
 class Compositions(NamedTuple):
-    """Points (k, D) made of the nodes' best settings, best path first, and their paths."""
+    """Points (k, D) made of the groups' best settings, best path first, and their paths."""
 
     points: Array
     routes: list[Route]
@@ -75,13 +59,14 @@ class Compositions(NamedTuple):
 
 @dataclass(frozen=True)
 class Paths(Search):
-    """Maximises confidence bounds node by node, and finds the paths with the largest sums.
+    """Maximises confidence bounds group by group, and finds the paths with the largest sums.
 
-    If the utility is such a sum, these are the suggestions (Add-Tree, Algorithm 2); for any other one they
-    are starts of the `ways`. Numbers are choices that were not varied.
+    If the utility is such a sum, these are the suggestions (Add-Tree, Algorithm 2; Add-GP-UCB); for any other
+    one they are starts of the `ways`. Numbers are choices that were not varied.
 
     Args:
-        settings: that are scored, over all nodes; each node gets its share, within limits.
+        settings: that are scored, over all groups; each group gets its share, within limits.
+        lanes: settings of each group that are refined.
         climbs: batched calls of the bounds for the refinement.
         keep: paths that are kept; joining sibling forks costs the square of it.
         ways: what refines them.
@@ -90,24 +75,28 @@ class Paths(Search):
     needs: ClassVar[frozenset[str]] = frozenset({"additive"})
 
     settings: int = 2048
+    lanes: int = 1
     climbs: int = 20
     keep: int = 32
     ways: Ways = field(default_factory=Ways)
 
     def __post_init__(self) -> None:
-        at_least(self, settings=1, climbs=1, keep=1)
+        at_least(self, settings=1, lanes=1, climbs=1, keep=1)
         of_type(self, ways=Ways)
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         ground = situation.scene.ground
         way, length = self.ways.chosen(situation, rng)
         best, root = situation.ranked[: self.ways.incumbents], _root(situation.scene)
+        belief, mixing = target.belief.unmixed()
+        axes = Axes(ground, mixing)
         if target.root is not None:
-            found = self.composed(target.belief, ground, root, [target.root], best, rng)[0]
-            return Found(ground.snap(found.points), way)
+            found = self.composed(belief, axes, root, [target.root], best, rng)[0]
+            return Found(axes.back(found.points), way)
         candidates = []
-        compositions = self.composed(target.belief, ground, root, KAPPAS, best, rng)
+        compositions = self.composed(belief, axes, root, KAPPAS, best, rng)
         for kappa, (points, routes) in zip(KAPPAS, compositions, strict=True):
+            points = points if mixing is None else axes.back(points)
             if target.best is not None:
                 bounds = log_improvement_bound(routes, kappa, target.belief.mean, target.best)
                 points = points[bounds >= target.scores(ground.snap(points)).max()]
@@ -116,104 +105,91 @@ class Paths(Search):
         return Found(self.ways.points(way, length, target, ground, best, rng, promising), way)
 
     def composed(
-        self, belief: Belief, ground: Ground, root: Node, kappas: Sequence[float], best: Array, rng: Rng
+        self, belief: Belief, axes: Axes, root: Node, kappas: Sequence[float], best: Array, rng: Rng
     ) -> list[Compositions]:
-        """The best paths by Σ (κ σ_v − μ_v), for every κ.
+        """The best paths by Σ (κ σ_v − μ_v), for every κ, in the coordinates of `axes`.
 
         Args:
-            belief: by a model that is a sum over nodes.
+            belief: by a model that is a sum over groups, as a function of these coordinates.
             kappas: √β.
-            best: (c, D), the best points so far, whose settings are among those scored; NaN where inactive.
+            best: (c, D), the best points of the ground so far, whose settings are among those scored; NaN
+                where inactive.
         """
-        nodes = everywhere(root)
+        nodes, space, known = everywhere(root), axes.ground.space, axes.into(best)
+        blocks = blocks_of(space, nodes, belief.groups)
+        flat = list(chain.from_iterable(blocks))
+        effort = Effort(self.settings, self.lanes, self.climbs, self.ways.tolerance)
         found = []
-        for settings in self._settings(belief, ground, nodes, np.array(kappas), best, rng):
-            routes = best_routes(root, settings, self.keep)
-            points = np.array([composition(ground.space, route, settings) for route in routes])
+        every = best_settings(belief, axes, flat, np.array(kappas), known, effort, rng)
+        for kappa, settings in zip(kappas, every, strict=True):
+            each = iter(settings)
+            of_nodes = {
+                id(node): _together([next(each) for _ in own])
+                for node, own in zip(nodes, blocks, strict=True)
+            }
+            routes = best_routes(root, of_nodes, self.keep)
+            points = np.array([composition(space, route, of_nodes) for route in routes])
+            if _overlap(flat):
+                points = self._agreed(belief, axes, flat, kappa, np.vstack([points, known]))[: len(points)]
             found.append(Compositions(points, routes))
         return found
 
-    def _settings(
-        self,
-        belief: Belief,
-        ground: Ground,
-        nodes: tuple[Node, ...],
-        kappas: Array,
-        best: Array,
-        rng: Rng,
-    ) -> list[dict[int, Setting]]:
-        """For every κ, the best setting of every node, by the node's id."""
-        each = int(np.clip(self.settings // len(nodes), *EACH))
-        chosen, widest = [], []
-        for some in _parts(nodes, MOST_NUMBERS // ((each + 2 * len(best)) * ground.dim)):
-            blocks = [_starts(ground.space, node, each, best, rng) for node in some]
-            begins = np.cumsum([0, *map(len, blocks)])
-            rows = np.vstack(blocks)
-            mean, variance, _ = belief.predict(rows)
-            widest.append(np.sqrt(np.maximum.reduceat(variance, begins[:-1])))
-            scores = kappas[:, None] * np.sqrt(variance) - mean
-            first = np.array([np.argmax(scores[:, a:b], axis=1) + a for a, b in pairwise(begins)])
-            chosen.append(rows[first.T])  # (number of κ, of these nodes, D)
-        found = []
-        for kappa, settings in zip(kappas.tolist(), np.concatenate(chosen, axis=1), strict=True):
-            refined, values = self._refined(belief, ground, nodes, kappa, settings)
-            each_node = zip(nodes, refined, values.tolist(), np.concatenate(widest).tolist(), strict=True)
-            found.append({id(node): Setting(*setting) for node, *setting in each_node})
-        return found
+    def _agreed(
+        self, belief: Belief, axes: Axes, blocks: Sequence[Block], kappa: float, starts: Array
+    ) -> Array:
+        """Points (k, D) with large sums of bounds, best first, of groups that have columns in common.
 
-    def _refined(
-        self, belief: Belief, ground: Ground, nodes: tuple[Node, ...], kappa: float, chosen: Array
-    ) -> tuple[Array, Array]:
-        """The settings (v, D) of all nodes after an ascent, and their bounds (v,).
-
-        Each ascends in the columns of its node alone, however many the space has. A first coordinate that
-        does not move says which node a lane is of, and missing columns are those of a dummy, column D.
+        What is best for one of them is not for another: so all columns ascend together.
         """
-        lanes = np.arange(len(nodes))
-        own = np.full((len(nodes), max(1, *(len(node.columns) for node in nodes))), ground.dim)
-        for place, node in enumerate(nodes):
-            own[place, : len(node.columns)] = node.columns
-        padded = np.hstack([chosen, np.zeros((len(nodes), 1))])
-        free = np.append(smooth(ground), False)[own]
-
-        def unpacked(z: Array) -> tuple[Array, Indices]:
-            columns = own[z[:, 0].astype(np.intp)]
-            full = padded[z[:, 0].astype(np.intp)]
-            np.put_along_axis(full, columns, z[:, 1:], axis=1)
-            return full[:, :-1], columns
-
-        def packed_bounds(z: Array) -> Score:
-            full, columns = unpacked(z)
-            score = _bounds(belief, kappa, full)
-
-            def to_inputs(g: Array) -> Array:
-                gradient = np.pad(score.to_inputs(g), ((0, 0), (0, 1)))
-                return np.pad(np.take_along_axis(gradient, columns, axis=1), ((0, 0), (1, 0)))
-
-            return Score(score.value, to_inputs)
-
-        packed = np.column_stack([lanes, np.take_along_axis(padded, own, axis=1)])
-        lower, upper = packed.copy(), packed.copy()
-        lower[:, 1:][free], upper[:, 1:][free] = 0.0, 1.0
-        refined, values, _ = ascend(
-            packed_bounds, packed, lower, upper, max_calls=self.climbs, tolerance=self.ways.tolerance
+        lower, upper = (np.where(axes.free, edge, starts) for edge in axes.box)
+        found, values, _ = ascend(
+            lambda u: summed_bounds(belief, kappa, blocks, u), starts, lower, upper, max_calls=self.climbs
         )
-        return unpacked(refined)[0], values
+        return np.asarray(found[np.argsort(-values, kind="stable")])
 
 
-def _bounds(belief: Belief, kappa: float, u: Array) -> Score:
-    """κ σ_v − μ_v of rows (r, D) with the columns of one node each."""
-    mean, variance, to_inputs = belief.predict(u)
-    sd = np.sqrt(variance)
-    slope = np.divide(0.5 * kappa, sd, out=np.zeros_like(sd), where=sd > 0.0)
-    # What all paths have in common, the constant mean, belongs to no node.
-    return Score(kappa * sd - (mean - belief.mean), lambda g: to_inputs(-g, g * slope))
+def blocks_of(space: Space, nodes: Sequence[Node], groups: Sequence[Indices]) -> list[list[Block]]:
+    """The groups of every node; one without columns is its own."""
+    owner = {column: place for place, node in enumerate(nodes) for column in node.columns.tolist()}
+    blocks: list[list[Block]] = [[] for _ in nodes]
+    for columns in groups:
+        if len(columns):
+            blocks[owner[int(columns[0])]].append(Block(columns))
+    for node, own in zip(nodes, blocks, strict=True):
+        if not own:
+            gate = None if node.gate is None else (node.gate[0], space.columns.place(*node.gate))
+            own.append(Block(node.columns, gate))
+    return blocks
 
 
-def _parts(nodes: tuple[Node, ...], most: int) -> Iterator[tuple[Node, ...]]:
-    """The nodes, in order, `most` at a time."""
-    step = max(1, most)
-    return (nodes[begin : begin + step] for begin in range(0, len(nodes), step))
+def summed_bounds(belief: Belief, kappa: float, blocks: Sequence[Block], u: Array) -> Score:
+    """Σ (κ σ_v − μ_v) of points (r, D), over groups that may have columns in common."""
+    rows = np.full((len(blocks), *u.shape), np.nan)
+    for place, block in enumerate(blocks):
+        rows[place][:, block.columns] = u[:, block.columns]
+    score = group_bounds(belief, kappa, rows.reshape(-1, u.shape[1]))
+
+    def to_inputs(g: Array) -> Array:
+        pulled: Array = score.to_inputs(np.tile(g, len(blocks))).reshape(rows.shape)
+        return np.asarray(pulled.sum(axis=0))
+
+    return Score(score.value.reshape(len(blocks), -1).sum(axis=0), to_inputs)
+
+
+def _together(settings: Sequence[Setting]) -> Setting:
+    """The settings of a node's groups as one."""
+    if len(settings) == 1:
+        return settings[0]
+    row = settings[0].row.copy()
+    for setting in settings[1:]:
+        row = np.where(np.isnan(setting.row), row, setting.row)
+    return Setting(row, sum(one.bound for one in settings), sum(one.widest for one in settings))
+
+
+def _overlap(blocks: Sequence[Block]) -> bool:
+    """Whether some column is in several groups."""
+    columns = np.concatenate([block.columns for block in blocks])
+    return len(np.unique(columns)) < len(columns)
 
 
 def best_routes(root: Node, settings: Mapping[int, Setting], keep: int) -> list[Route]:
@@ -255,31 +231,6 @@ def log_improvement_bound(routes: list[Route], kappa: float, mean: float, best: 
     # σ h((y − μ)/σ) grows with σ ≤ S, and y − μ ≤ gain − κ σ; for a gain above 0 without κ.
     z = gain / width - np.where(gain < 0.0, kappa, 0.0)
     return np.asarray(np.log(width) + log_h(z)[0])
-
-
-def _starts(space: Space, node: Node, count: int, best: Array, rng: Rng) -> Array:
-    """Settings (s, D) of one node: random ones, and those of the best points; NaN in all other columns."""
-    if len(node.columns) == 0:
-        row = np.full((1, space.dim), np.nan)
-        if node.gate is not None:
-            row[0, node.gate[0]] = space.columns.place(*node.gate)
-        return row
-    rows = np.full((count, space.dim), np.nan)
-    rows[:, node.columns] = rng.random((count, len(node.columns)))
-    kept = best[~np.isnan(best[:, node.columns[0]])][:, node.columns]
-    near = np.full((2 * len(kept), space.dim), np.nan)
-    moved = np.clip(kept + NEAR * rng.standard_normal(kept.shape), 0.0, 1.0)
-    near[:, node.columns] = np.vstack([kept, moved])
-    return np.vstack([_on_levels(node, rows), _on_levels(node, near)])
-
-
-def _on_levels(node: Node, rows: Array) -> Array:
-    """Integers and labels of a node's rows moved to their levels."""
-    for vertex in node.vertices:
-        if np.isfinite(vertex.parameter.levels):
-            scale = vertex.parameter.scale
-            rows[:, vertex.start] = scale.to_unit(scale.from_unit(rows[:, vertex.start]))
-    return rows
 
 
 def composition(space: Space, route: Route, settings: Mapping[int, Setting]) -> Array:

@@ -3,6 +3,7 @@
 from hidim.belief.inference.adaptive import Adaptive
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.inference.peak import Peak
+from hidim.belief.inference.relearning import Relearning
 from hidim.belief.inference.schedule import Schedule
 from hidim.belief.inference.slices import Slices
 
@@ -10,8 +11,19 @@ from hidim.belief.inference.slices import Slices
 INFERENCES: dict[str, Inference] = {
     "adaptive": Adaptive(),
     "map": Peak(),
+    "relearning": Relearning(),
     "schedule": Schedule(),
     "slice": Slices(),
 }
 
-__all__ = ["INFERENCES", "Adaptive", "Fitted", "Inference", "Peak", "Schedule", "Slices", "Study"]
+__all__ = [
+    "INFERENCES",
+    "Adaptive",
+    "Fitted",
+    "Inference",
+    "Peak",
+    "Relearning",
+    "Schedule",
+    "Slices",
+    "Study",
+]

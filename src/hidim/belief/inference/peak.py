@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,9 +87,11 @@ class Peak(Inference):
         return fitted._replace(rows=(int(rng.integers(count)) if count > 1 else 0,))
 
 
-def new_fit(study: Study, thetas: Array, outcome: str, cold: int, structure: Structure = None) -> Fitted:
+def new_fit(
+    study: Study, thetas: Array, outcome: str, cold: int, structure: Structure = None, **more: Any
+) -> Fitted:
     n = len(study.seen.y)
-    memory = study.memory(outcome, structure, n=n, cold=cold, thetas=thetas.tolist())
+    memory = study.memory(outcome, structure, n=n, cold=cold, thetas=thetas.tolist(), **more)
     return Fitted(thetas, outcome, n, memory, is_new=True, structure=structure)
 
 

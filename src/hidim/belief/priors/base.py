@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import zlib
 from abc import ABC, abstractmethod
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from hidim._types import Array
+import numpy as np
+
+from hidim._types import Array, Rng
 from hidim.frame import Frame, Ground
 from hidim.gp.model import Model
 
 #: What has been learnt of the structure of a function, as groups or directions: plain JSON, None for nothing.
 Structure: TypeAlias = Any
 
-Ability: TypeAlias = Literal["additive", "scales", "draws", "center"]
+Ability: TypeAlias = Literal["additive", "scales", "draws", "center", "structure"]
 
 
 class Prior(ABC):
@@ -27,7 +29,7 @@ class Prior(ABC):
 
         "additive": a sum over groups of columns, each of which has a posterior of its own; "scales": nothing
         but length-scales to be fitted; "draws": functions can be drawn from it; "center": it looks at the
-        centre of the ground.
+        centre of the ground; "structure": it can learn one.
         """
 
     @abstractmethod
@@ -48,6 +50,45 @@ class Prior(ABC):
     @abstractmethod
     def refusal(self, frame: Frame) -> str | None:
         """Why the model makes no sense in that frame; None if it does."""
+
+
+class Lesson(NamedTuple):
+    """What a structure is learnt from.
+
+    Args:
+        ground: where the inputs come from.
+        x: (n, p), inputs of the kernel.
+        y: (n,), standardised outcomes.
+        variances: with which they came, (n,), or None.
+        noisy: whether values are noisy.
+        structure: the one in force, to go on from.
+        theta: hyperparameters of its model, if they are known.
+    """
+
+    ground: Ground
+    x: Array
+    y: Array
+    variances: Array | None = None
+    noisy: bool = False
+    structure: Structure = None
+    theta: Array | None = None
+
+    def part(self, most: int) -> Lesson:
+        """The same with at most so many observations, evenly by rank."""
+        if len(self.y) <= most:
+            return self
+        ranked = np.argsort(self.y, kind="stable")
+        rows = np.sort(ranked[np.linspace(0, len(ranked) - 1, most).astype(np.intp)])
+        few = None if self.variances is None else self.variances[rows]
+        return self._replace(x=self.x[rows], y=self.y[rows], variances=few)
+
+
+class Learnable(Prior):
+    """A family of models whose structure is learnt: which columns belong together, which directions count."""
+
+    @abstractmethod
+    def learnt(self, lesson: Lesson, rng: Rng) -> Structure:
+        """The structure by the evidence of the observations."""
 
 
 def tag(prior: Prior, dim: int, structure: Structure = None) -> str:

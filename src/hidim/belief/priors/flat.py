@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from hidim._types import Array
 from hidim.belief.priors.base import Ability, Prior, Structure
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
-from hidim.gp.kernels.groups import Lengthscales
 from hidim.gp.maps import Chain, HierarchicalScale, Linear, Map, Scale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
+
+FlatLengthscales = Literal["hierarchical", "isotropic", "ard"]
 
 
 def label_kernel(ground: Ground) -> Hamming | None:
@@ -35,10 +36,10 @@ class Flat(Prior):
             with the dimension-scaled log-normal prior).
     """
 
-    lengthscales: Lengthscales = "hierarchical"
+    lengthscales: FlatLengthscales = "hierarchical"
 
     def __post_init__(self) -> None:
-        one_of(self, lengthscales=get_args(Lengthscales))
+        one_of(self, lengthscales=get_args(FlatLengthscales))
 
     @property
     def abilities(self) -> frozenset[Ability]:

@@ -11,7 +11,7 @@ from hidim.gp.kernels.groups import Groups, Term
 from hidim.gp.kernels.hamming import Hamming, Overlap
 from hidim.gp.kernels.stationary import Form, Matern, SquaredExponential, Stationary
 from hidim.gp.kernels.values import values
-from hidim.gp.maps import Chain, Clip, Direction, HierarchicalScale, Linear, Scale, Select, Warp
+from hidim.gp.maps import Chain, Clip, Direction, HierarchicalScale, Linear, Mixing, Scale, Select, Warp
 from hidim.gp.psi import Warped
 
 _MATRIX = np.array([[1.2, -0.5, 0.3, 0.9, -1.1], [0.3, 0.8, -1.4, 0.2, 0.7], [0.6, 2.0, 0.1, -0.8, 0.4]])
@@ -40,6 +40,12 @@ KERNELS: dict[str, Kernel] = {
     "groups": Groups([Term([0]), Term([1], [2], [3]), Term((), gates=[(0, 1, 2)])], warped=True, spread=0.3),
     "groups-paper": Groups([Term([0, 2]), Term([1])], form=SquaredExponential(), lengthscales="ard"),
     "groups-overlapping": Groups([Term([0, 1]), Term([0, 2])], lengthscales="isotropic"),
+    "groups-common": Groups([Term([0, 1]), Term([1], [2], [3])], lengthscales="hierarchical", common=True),
+    "groups-grouped": Groups([Term([0, 2]), Term([1])], lengthscales="grouped", spread=0.3),
+    "groups-mixed": Through(
+        Mixing([0, 2], np.array([[1.0, 0.2], [-0.3, 0.9]]), sd=0.3),
+        Groups([Term([0]), Term([1, 2])], form=SquaredExponential(), lengthscales="isotropic"),
+    ),
     "constant": Constant(),
     "polynomial": Polynomial(Direction(np.array([0.5, 0.4, 0.6])), 4, 3),
     "cylinder": Scaled(Cylinder(np.arange(3), np.full(3, 0.5), 1.8, degree=3, form=Matern(2.5))),

@@ -12,8 +12,6 @@ from hidim.gp.hyperparameter import Hyperparameter
 from hidim.gp.kernels.base import Against, Cross, Gram, Kernel, constant_diagonal
 from hidim.gp.maps import Map
 
-_NONE = np.empty(0)
-
 
 class Scaled(Kernel):
     """k = σ² k₁, with log σ² as first parameter.
@@ -56,7 +54,9 @@ class Scaled(Kernel):
 
 
 class Through(Kernel):
-    """k(x, x') = k₁(m(x), m(x')) for a map m without parameters, evaluated once for all parts of k₁.
+    """k(x, x') = k₁(m(x), m(x')), with the map evaluated once for all parts of k₁.
+
+    θ is the parameters of the map, then those of k₁.
 
     Args:
         inputs: m.
@@ -66,24 +66,41 @@ class Through(Kernel):
     def __init__(self, inputs: Map, inner: Kernel) -> None:
         self.inputs = inputs
         self.inner = inner
-        self.parameters = inner.parameters
+        self.parameters = inputs.parameters + inner.parameters
+
+    def split(self, theta: Array) -> tuple[Array, Array]:
+        """θ of the map, and that of k₁."""
+        return theta[: self.inputs.size], theta[self.inputs.size :]
 
     def gram(self, theta: Array, x: Array) -> Gram:
-        return self.inner.gram(theta, self.inputs(_NONE, x).value)
+        first, second = self.split(theta)
+        mapped = self.inputs(first, x)
+        inner = self.inner.gram(second, mapped.value)
+        if not self.inputs.size:
+            return inner
+
+        def to_parameters(g: Array) -> Array:
+            # G and k₁ are symmetric: every image counts as a left and, equally, as a right argument.
+            pulled = 2.0 * self.inner.against(second, mapped.value)(mapped.value).to_inputs(g)
+            return np.concatenate([mapped.to_parameters(pulled), inner.to_parameters(g)])
+
+        return Gram(inner.value, to_parameters)
 
     def against(self, theta: Array, x: Array) -> Against:
-        inner = self.inner.against(theta, self.inputs(_NONE, x).value)
+        first, second = self.split(theta)
+        inner = self.inner.against(second, self.inputs(first, x).value)
 
         def cross(u: Array) -> Cross:
-            mapped = self.inputs(_NONE, u)
+            mapped = self.inputs(first, u)
             k = inner(mapped.value)
             return Cross(k.value, lambda g: mapped.to_inputs(k.to_inputs(g)))
 
         return cross
 
     def diagonal(self, theta: Array, u: Array) -> Cross:
-        mapped = self.inputs(_NONE, u)
-        inner = self.inner.diagonal(theta, mapped.value)
+        first, second = self.split(theta)
+        mapped = self.inputs(first, u)
+        inner = self.inner.diagonal(second, mapped.value)
         return Cross(inner.value, lambda g: mapped.to_inputs(inner.to_inputs(g)))
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -30,13 +31,13 @@ import numpy as np
 from hidim._types import Array, Indices, Mask
 from hidim.gp.densities import StudentT
 from hidim.gp.hyperparameter import Hyperparameter, total
-from hidim.gp.kernels.algebra import Constant, Scaled
-from hidim.gp.kernels.base import Against, Cross, Gram, Kernel
+from hidim.gp.kernels.algebra import Constant, Scaled, Through
+from hidim.gp.kernels.base import Against, Cross, Gram, Kernel, Product
 from hidim.gp.kernels.hamming import Hamming
 from hidim.gp.kernels.stationary import Form, Matern, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Map, Scale, Select, Warp
 
-Lengthscales = Literal["hierarchical", "isotropic", "ard"]
+Lengthscales = Literal["hierarchical", "isotropic", "ard", "grouped"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +90,13 @@ class Groups(Kernel):
         terms: the groups.
         form: k_v as a function of distance over numbers; over the labels of a group, a Hamming kernel.
         lengthscales: "hierarchical" (all columns have one in common until the data insist), "isotropic" (one
-            for all columns) or "ard" (one for every column).
+            for all columns), "ard" (one for every column) or "grouped" (one for every group).
         warped: numbers are warped first, each by a Kumaraswamy distribution of its own: what happens near the
             end of a range may be steeper than elsewhere.
         spread: scale of the Student-t prior by which amplitudes of groups may leave their common level; 0 for
             groups of the same variance, as in the papers.
+        common: whether a column that is in several groups has the same parameters in all of them. Parameters
+            of columns then stand in the order of columns, whatever the groups: other groups, same θ.
     """
 
     def __init__(
@@ -104,20 +107,22 @@ class Groups(Kernel):
         lengthscales: Lengthscales = "hierarchical",
         warped: bool = False,
         spread: float = 0.0,
+        common: bool = False,
     ) -> None:
         self.terms = tuple(terms)
         self._form, self._lengthscales, self._warped = form or Matern(2.5), lengthscales, warped
-        numbers, labels = _ends([len(t.numbers) for t in terms]), _ends([len(t.labels) for t in terms])
-        widest, most = (max(end - begin for begin, end in ends) for ends in (numbers, labels))
-        self._count = numbers[-1][1]
+        numbers, self._count = _places([t.numbers for t in terms], common=common)
+        labels, _ = _places([t.labels for t in terms], common=common)
+        widest, most = (max(map(len, places)) for places in (numbers, labels))
         if widest:
-            self.parameters += _scale(self._count, widest, lengthscales).parameters
+            entries = len(terms) if lengthscales == "grouped" else self._count
+            self.parameters += _scale(entries, widest, lengthscales).parameters
         self._first_warp = total(self.parameters)
         if widest and warped:
             self.parameters += Warp(self._count).parameters
         self._first_label = total(self.parameters)
         if most:
-            levels = np.concatenate([term.levels for term in terms])
+            levels = _by_place(labels, [term.levels for term in terms])
             self.parameters += Hamming(range(len(levels)), levels, usual=most).parameters
         first_amplitude = total(self.parameters)
         if spread > 0.0:
@@ -129,17 +134,25 @@ class Groups(Kernel):
                 term,
                 self._kernel(term),
                 term.columns,
-                np.concatenate([*self._of_numbers(*numbers[place]), *self._of_labels(*labels[place])]),
+                np.concatenate([*self._of_numbers(place, numbers[place]), *self._of_labels(labels[place])]),
                 first_amplitude + place if spread > 0.0 else None,
             )
             for place, term in enumerate(terms)
         ]
+
+        self._counted = np.ones(len(terms), dtype=np.bool_)
 
         # A group exists where all of its columns do, unless there are gates or no columns.
         self._gated = [place for place, t in enumerate(terms) if t.gates or len(t.columns) == 0]
         self._plain = [place for place in range(len(terms)) if place not in set(self._gated)]
         self._columns = np.concatenate([np.empty(0, np.intp), *(terms[p].columns for p in self._plain)])
         self._begins = np.cumsum([0, *(len(terms[p].columns) for p in self._plain)])[:-1]
+
+    def only(self, place: int) -> Groups:
+        """The kernel of one of the groups, over all columns and with all parameters."""
+        one = copy(self)
+        one._counted = np.arange(len(self.terms)) == place
+        return one
 
     def _kernel(self, term: Term) -> Kernel:
         """k_v over the columns of one group."""
@@ -151,27 +164,48 @@ class Groups(Kernel):
             return labels
         steps: list[Map] = [Select(range(width))] if count else []
         steps += [Warp(width)] if self._warped else []
-        numbers = Stationary(self._form, Chain(*steps, _scale(width, 1, self._lengthscales)))
+        shared: Lengthscales = "isotropic" if self._lengthscales == "grouped" else self._lengthscales
+        numbers = Stationary(self._form, Chain(*steps, _scale(width, 1, shared)))
         return numbers * labels if count else numbers
 
-    def _of_numbers(self, begin: int, end: int) -> list[Indices]:
-        """The entries of θ for the numbers from `begin` to `end`: their warps, then their length-scales."""
-        places = np.arange(begin, end)
-        if begin == end:
+    def _of_numbers(self, group: int, places: Indices) -> list[Indices]:
+        """The entries of θ for the numbers at these places: their warps, then their length-scales."""
+        if not len(places):
             return [places]
         warps = [self._first_warp + places, self._first_warp + self._count + places] if self._warped else []
         match self._lengthscales:
             case "isotropic":
                 return [*warps, np.arange(1)]
+            case "grouped":
+                return [*warps, np.array([group])]
             case "ard":
                 return [*warps, places]
             case _:
                 return [*warps, np.arange(1), places + 1]
 
-    def _of_labels(self, begin: int, end: int) -> list[Indices]:
-        """The entries of θ for the weights of the labels from `begin` to `end`."""
+    def _of_labels(self, places: Indices) -> list[Indices]:
+        """The entries of θ for the weights of the labels at these places."""
         first = self._first_label
-        return [np.array([first]), np.arange(begin, end) + first + 1] if begin < end else []
+        return [np.array([first]), places + first + 1] if len(places) else []
+
+    def images(self, theta: Array, x: Array) -> tuple[Array, Array]:
+        """What distances see of single columns, if no column is in several groups.
+
+        Returns:
+            numbers (n, p), warped and over their length-scales; weights of labels (p,), NaN for numbers.
+        """
+        numbers, weights = x.copy(), np.full(x.shape[1], np.nan)
+        for part in self._parts:
+            own, factors = theta[part.entries], [part.kernel]
+            if isinstance(part.kernel, Product):
+                factors = [part.kernel.left, part.kernel.right]
+            for factor in factors:
+                if isinstance(factor, Stationary):
+                    seen = factor.inputs(own[: factor.size], part.inputs(x, np.arange(len(x))))
+                    numbers[:, np.asarray(part.term.numbers)] = seen.value
+                if isinstance(factor, Hamming):
+                    weights[np.asarray(part.term.labels)] = factor.weights(own[len(own) - factor.size :])
+        return numbers, weights
 
     def active(self, x: Array) -> Mask:
         """Which groups each row of (n, p) has, as (n, number of groups)."""
@@ -184,8 +218,8 @@ class Groups(Kernel):
         return active
 
     def _present(self, x: Array) -> Iterator[tuple[_Part, Indices]]:
-        """The groups that some row of (n, p) has, and these rows."""
-        active = self.active(x)
+        """The groups that count and that some row of (n, p) has, and these rows."""
+        active = self.active(x) & self._counted
         for place in np.flatnonzero(active.any(axis=0)):
             yield self._parts[place], np.flatnonzero(active[:, place])
 
@@ -246,22 +280,42 @@ class Groups(Kernel):
     def diagonal(self, theta: Array, u: Array) -> Cross:
         amplitudes = np.array([self._amplitude(part, theta) for part in self._parts])
         # Every k_v has unit variance.
-        return Cross(self.active(u) @ amplitudes, lambda _: np.zeros_like(u))
+        return Cross(self.active(u) @ (self._counted * amplitudes), lambda _: np.zeros_like(u))
+
+
+def groups_in(kernel: Kernel) -> Groups | None:
+    """The sum over groups that a kernel is, but for an amplitude and a map of inputs; None if it is not."""
+    while isinstance(kernel, Scaled | Through):
+        kernel = kernel.inner
+    return kernel if isinstance(kernel, Groups) else None
 
 
 def widest(kernel: Kernel, dim: int) -> int:
     """The largest number of numbers in a group; `dim` for a kernel that is no sum over groups."""
-    inner = kernel.inner if isinstance(kernel, Scaled) else kernel
-    return max(1, *(len(term.numbers) for term in inner.terms)) if isinstance(inner, Groups) else dim
+    groups = groups_in(kernel)
+    return dim if groups is None else max(1, *(len(term.numbers) for term in groups.terms))
 
 
 def _scale(dim: int, effective: int, lengthscales: Lengthscales) -> Map:
     """A scale for `dim` columns, of which `effective` belong to one node: priors go by the latter."""
     if lengthscales == "hierarchical":
         return HierarchicalScale(dim, effective=effective)
-    return Scale(dim, ard=lengthscales == "ard", effective=effective)
+    return Scale(dim, ard=lengthscales != "isotropic", effective=effective)
 
 
-def _ends(sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Where runs of these sizes begin and end."""
-    return list(pairwise(np.cumsum([0, *sizes]).tolist()))
+def _places(columns: Sequence[Sequence[int] | Indices], *, common: bool) -> tuple[list[Indices], int]:
+    """Where the parameters of each term's columns stand among all, and how many there are.
+
+    One after the other, or, if they are common, by the number of the column.
+    """
+    if common:
+        distinct = np.unique(np.concatenate(columns)) if any(map(len, columns)) else np.empty(0)
+        return [np.searchsorted(distinct, own) for own in columns], len(distinct)
+    ends = np.cumsum([0, *map(len, columns)])
+    return [np.arange(begin, end) for begin, end in pairwise(ends)], int(ends[-1])
+
+
+def _by_place(places: Sequence[Indices], values: Sequence[Sequence[int] | Indices]) -> Indices:
+    """Values of columns in the order of their parameters."""
+    sorted_values = dict(zip(np.concatenate(places).tolist(), np.concatenate(values).tolist(), strict=True))
+    return np.array([sorted_values[place] for place in sorted(sorted_values)], dtype=np.intp)

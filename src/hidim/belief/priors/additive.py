@@ -1,0 +1,238 @@
+"""Sums over groups of parameters, along the axes or along learnt directions (Add-GP-UCB, RPP-GP-UCB).
+
+    f(x) = Σ f_v(x_v)                         eq. 1: Add-GP, groups of columns
+    f(x) = Σ f_v(z_v),  z = Ŵᵀ x              eq. 6: the same after a change of axes
+    Ŵ = (1 − α) W + α I                       eq. 7: δ = 0 forces α = 1, the additive model; δ = ∞ allows
+                                              α = 0, projection pursuit
+
+What is learnt, the structure, is {"groups": lists of columns, "weights": W, "alpha": α}, the last two if δ is
+not 0. In a conditional space groups are of parameters that exist together, and only those that always exist
+are mixed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from hidim._settings import at_least, of_type, one_of
+from hidim._types import Array, Indices, Rng
+from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
+from hidim.belief.priors.grouping import mixable, named_groups, together
+from hidim.belief.priors.tree import FORMS, FormName
+from hidim.errors import MethodError
+from hidim.frame import Frame, Ground
+from hidim.gp.fit import fit
+from hidim.gp.kernels import Groups, Kernel, Scaled, Term, Through
+from hidim.gp.kernels.groups import Lengthscales
+from hidim.gp.maps import Mixing
+from hidim.gp.model import Model, noise_parameter
+from hidim.gp.partition import MOST, Evidence, contributions, learnt_partition
+from hidim.gp.pursuit import aligned, pursued
+from hidim.gp.restriction import mixed, restricted_alpha
+from hidim.space.columns import Kind
+from hidim.space.nodes import everywhere, tree
+
+Pursuit = Literal["greedy", "gradient"]
+
+#: Decimals of learnt weights, and of α, whose distance from 1 may be 1e-5.
+DECIMALS, ALPHA_DECIMALS = 4, 9
+
+#: Observations from which directions are learnt at the most, and likelihoods for their gradient.
+MOST_PURSUED, CALLS = 500, 15
+
+#: The most columns whose mixing is learnt: its square is kept with every relearning.
+MOST_MIXED = 500
+
+
+@dataclass(frozen=True)
+class Additive(Learnable):
+    """A sum of functions of few parameters each, or of few mixtures of parameters.
+
+    Args:
+        size: d, columns of a group, if groups are learnt.
+        groups: names of the parameters of each group; None to learn them. Groups may have parameters in
+            common; parameters in none are groups of their own. A name of a vector means all of it, and
+            "x[3]" one coordinate.
+        delta: δ, by how much the box that is searched may be larger than the image of the cube under Ŵ: 0 for
+            the additive model, .1 in RPP-GP-UCB, None for no limit, which is projection pursuit.
+        pursuit: how W is learnt, if δ is not 0: "greedy", one direction after the other on what the others
+            leave, as in the paper; or "gradient", by the marginal likelihood of all of W.
+        form: "se" or "matern" (ν = 5/2).
+        lengthscales: "isotropic", one for all columns as in the papers; "grouped", one for every group; or as
+            in `Tree`.
+        warped: whether numbers are warped, see `hidim.gp.kernels.Groups`.
+        spread: by how much amplitudes of groups may differ, see there; 0 in the papers.
+    """
+
+    size: int = 5
+    groups: tuple[tuple[str, ...], ...] | None = None
+    delta: float | None = 0.0
+    pursuit: Pursuit = "greedy"
+    form: FormName = "se"
+    lengthscales: Lengthscales = "isotropic"
+    warped: bool = False
+    spread: float = 0.0
+
+    def __post_init__(self) -> None:
+        at_least(self, size=1, spread=0.0)
+        if isinstance(self.delta, float) and math.isinf(self.delta) and self.delta > 0.0:
+            object.__setattr__(self, "delta", None)  # files have no word for infinity
+        if self.delta is not None:
+            at_least(self, delta=0.0)
+        one_of(self, pursuit=get_args(Pursuit), form=get_args(FormName), lengthscales=get_args(Lengthscales))
+        of_type(self, warped=bool)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", _tuples(self.groups))
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        learns = self.groups is None or self.delta != 0.0
+        return frozenset({"additive", "structure"} if learns else {"additive"})
+
+    def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
+        known = self._initial(ground) if structure is None else structure
+        kernel: Kernel = self._sum(ground, known["groups"])
+        if "weights" in known:
+            kernel = Through(_mixer(ground, known), kernel)
+        return Model(Scaled(kernel), noise_parameter(noisy=noisy))
+
+    def _sum(self, ground: Ground, groups: list[list[int]]) -> Groups:
+        labels, levels = ground.kind == Kind.LABEL, ground.levels
+        terms = []
+        for group in groups:
+            columns = np.array(group, dtype=np.intp)
+            own = columns[labels[columns]]
+            terms.append(Term(columns[~labels[columns]], own, levels[own].astype(np.intp)))
+        found = everywhere(tree(ground.space)) if ground.space.is_conditional else ()
+        for node in found:  # a label that leads to nothing still makes a difference
+            if node.gate is not None and not len(node.columns):
+                terms.append(Term((), gates=[(*node.gate, int(levels[node.gate[0]]))]))
+        return Groups(
+            terms or [Term(())],
+            form=FORMS[self.form],
+            lengthscales=self.lengthscales,
+            warped=self.warped,
+            spread=self.spread,
+            common=True,
+        )
+
+    def _initial(self, ground: Ground) -> dict[str, Any]:
+        """The structure before anything is learnt: the given groups, or columns in their order."""
+        cells = together(ground.space)
+        if self.groups is not None:
+            found = named_groups(ground.space, self.groups, cells)
+        else:
+            found = [cell[a : a + self.size] for cell in cells for a in range(0, len(cell), self.size)]
+        return {"groups": [group.tolist() for group in found]}
+
+    def learnt(self, lesson: Lesson, rng: Rng) -> Structure:
+        known = self._initial(lesson.ground) if lesson.structure is None else lesson.structure
+        model = self.model(lesson.ground, noisy=lesson.noisy, structure=known)
+        theta = model.start if lesson.theta is None or len(lesson.theta) != model.size else lesson.theta
+        structure = {"groups": known["groups"]}
+        if self.delta != 0.0:
+            structure |= self._mixing(lesson, known, theta, rng)
+        if self.groups is None:
+            structure["groups"] = self._partition(lesson, structure, theta, rng)
+        return structure
+
+    def _partition(
+        self, lesson: Lesson, structure: dict[str, Any], theta: Array, rng: Rng
+    ) -> list[list[int]]:
+        """The groups with the largest likelihood among the known ones, random ones and exchanges of these."""
+        ground, cells = lesson.ground, together(lesson.ground.space)
+        if all(len(cell) <= self.size for cell in cells):
+            return list(structure["groups"])
+        some = lesson.part(MOST)
+        x = np.where(
+            np.isnan(some.x), 0.5, some.x
+        )  # columns of other branches do not exist: any value will do
+        if "weights" in structure:
+            x = _mixer(ground, structure)(np.empty(0), x).value
+        kernel = self._sum(ground, structure["groups"])
+        numbers, weights = kernel.images(theta[1:-1], x)
+        evidence = Evidence(
+            contributions(numbers, weights, x, FORMS[self.form]),
+            some.y,
+            math.exp(theta[0]),
+            math.exp(theta[-1]) + (0.0 if some.variances is None else some.variances),
+        )
+        known = [np.array(group) for group in structure["groups"]]
+        return [group.tolist() for group in learnt_partition(evidence, known, cells, self.size, rng)]
+
+    def _mixing(self, lesson: Lesson, known: dict[str, Any], theta: Array, rng: Rng) -> dict[str, Any]:
+        """W, from what the last relearning found, and α."""
+        columns, some = mixable(lesson.ground.space), lesson.part(MOST_PURSUED)
+        if len(columns) > MOST_MIXED:
+            raise MethodError(
+                f"delta={self.delta}: directions are learnt of at most {MOST_MIXED} numbers, and there are "
+                f"{len(columns)}: use delta=0, or another method"
+            )
+        if not len(columns):
+            return {}
+        last = np.array(known["weights"]) if "weights" in known else np.eye(len(columns))
+        learn = self._by_gradient if self.pursuit == "gradient" else self._greedily
+        weights = np.round(learn(some, known, theta, last, columns, rng), DECIMALS)
+        kernel = self._sum(lesson.ground, known["groups"])
+
+        def loss(w: Array) -> float:
+            model = Model(Scaled(Through(Mixing(columns, w), kernel)), noise_parameter(noisy=lesson.noisy))
+            return -model.log_density(some.x, some.y, some.variances)(theta)
+
+        alpha = restricted_alpha(weights, math.inf if self.delta is None else self.delta, loss)
+        # Rounded to the side on which the constraint holds.
+        alpha = math.ceil(alpha * 10**ALPHA_DECIMALS) / 10**ALPHA_DECIMALS
+        return {"weights": weights.tolist(), "alpha": min(alpha, 1.0)}
+
+    def _greedily(
+        self, some: Lesson, known: dict[str, Any], theta: Array, last: Array, columns: Indices, rng: Rng
+    ) -> Array:
+        told = None if np.array_equal(last, np.eye(len(last))) else last
+        return aligned(pursued(some.x[:, columns], some.y, len(columns), rng, told))
+
+    def _by_gradient(
+        self, some: Lesson, known: dict[str, Any], theta: Array, last: Array, columns: Indices, rng: Rng
+    ) -> Array:
+        """The most probable W near the identity; entries of 1/√D make as much of a direction as its axis."""
+        mixing = Mixing(columns, np.eye(len(columns)), sd=1.0 / math.sqrt(len(columns)))
+        kernel = Through(mixing, self._sum(some.ground, known["groups"]))
+        model = Model(Scaled(kernel), noise_parameter(noisy=some.noisy))
+        start = np.concatenate([theta[:1], (last - np.eye(len(last))).ravel(), theta[1:]])
+        found = fit(model, some.x, some.y, [start], max_evaluations=CALLS, variances=some.variances)
+        deviation = found.theta[model.holds("mixing_deviation")].reshape(last.shape)
+        w = np.eye(len(last)) + deviation
+        return np.asarray(w / np.maximum(np.linalg.norm(w, axis=0), 1e-12))
+
+    def inputs(self, ground: Ground, points: Array) -> Array:
+        return points
+
+    def tied(self) -> tuple[str, ...]:
+        if self.lengthscales != "hierarchical":
+            return ()
+        return ("log_lengthscale_deviation", "log_label_weight_deviation", "log_alpha", "log_beta")
+
+    def refusal(self, frame: Frame) -> str | None:
+        seen = "groups are of parameters, which an embedding mixes: use frame='cube'"
+        return seen if frame.embeds else None
+
+
+def _mixer(ground: Ground, structure: dict[str, Any]) -> Mixing:
+    """The change of axes by Ŵ."""
+    return Mixing(mixable(ground.space), mixed(np.array(structure["weights"]), structure["alpha"]))
+
+
+def _tuples(groups: Any) -> tuple[tuple[str, ...], ...]:
+    """Groups of names that can be hashed and saved."""
+    listed = not isinstance(groups, str) and isinstance(groups, Sequence)
+    if listed and all(isinstance(group, str) for group in groups):
+        raise MethodError(
+            f"groups={groups!r}: a list of groups, each a list of names, as [['a', 'b'], ['c']]"
+        )
+    if not listed or not groups or not all(isinstance(group, Sequence) and len(group) for group in groups):
+        raise MethodError(f"groups={groups!r}: lists of names of parameters, as [['a', 'b'], ['c']]")
+    return tuple(tuple(map(str, group)) for group in groups)

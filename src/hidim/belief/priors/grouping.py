@@ -1,0 +1,61 @@
+"""Columns of a space that may be grouped or mixed, and groups by the names of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+
+from hidim._types import Indices
+from hidim.errors import MethodError
+from hidim.space import Choice, Space
+from hidim.space.nodes import everywhere, is_fork, tree
+
+
+def together(space: Space) -> list[Indices]:
+    """Columns that exist together, cell by cell: those of the nodes of the space's tree."""
+    return [np.sort(node.columns) for node in everywhere(tree(space)) if len(node.columns)]
+
+
+def mixable(space: Space) -> Indices:
+    """Columns of numbers that always exist."""
+    columns = [
+        np.arange(vertex.start, vertex.start + vertex.parameter.width)
+        for vertex in space.roots
+        if not isinstance(vertex.parameter, Choice) and vertex.parameter.levels > 1
+    ]
+    return np.concatenate(columns, dtype=np.intp) if columns else np.empty(0, dtype=np.intp)
+
+
+def named_groups(space: Space, groups: Sequence[Sequence[str]], cells: Iterable[Indices]) -> list[Indices]:
+    """The columns of groups of parameters, each inside a cell; parameters in no group are their own.
+
+    Raises `MethodError` for names that the space does not have.
+    """
+    columns = [np.concatenate([_columns(space, name) for name in group]) for group in groups]
+    found = []
+    for cell in cells:
+        inside = [np.intersect1d(group, cell) for group in columns]
+        found += [group for group in inside if len(group)]
+        alone = np.setdiff1d(cell, np.concatenate([np.empty(0, dtype=np.intp), *inside]))
+        found += list(alone[:, None])
+    return found
+
+
+def _columns(space: Space, name: str) -> Indices:
+    """The columns of a parameter, of all parameters of that name, or of one coordinate of a vector."""
+    names = space.columns.names
+    if name in names:
+        return np.array([names.index(name)])
+    vertices = [v for v in space.vertices if name in (v.name, v.title)]
+    if not vertices:
+        known = [*names, *(v.title for v in space.vertices)]
+        close = get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(dict.fromkeys(known[:10]))}"
+        raise MethodError(f"groups: the space has no parameter {name!r}: {hint}")
+    if any(is_fork(vertex) for vertex in vertices):
+        raise MethodError(
+            f"groups: parameters depend on {name!r}, so it is a branch of its own: leave it out"
+        )
+    return np.concatenate([np.arange(v.start, v.start + v.parameter.width) for v in vertices])

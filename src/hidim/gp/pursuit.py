@@ -1,0 +1,178 @@
+"""Directions along which a function varies, one after the other (projection pursuit; Gilboa et al. 2013).
+
+    r ← y;  for k = 1, 2, …:  w_k and a function g_k of one number are fitted to r;  r ← r − g_k(X w_k)
+
+Each g_k is a Gaussian process with a squared exponential kernel on the line, in its expansion into m sines
+(Solin and Särkkä 2020), so that a likelihood and its gradient in w cost n m² + n D instead of n³:
+
+    Φ_ij = sin(ω_j (z_i + L)) / √L,  ω_j = π j / 2L,  z = (X − ½) w/‖w‖,  Λ_j = σ² √(2π) ℓ exp(−½ ℓ² ω_j²)
+    B = σ_n² Λ⁻¹ + ΦᵀΦ,  α = (r − Φ B⁻¹ Φᵀ r) / σ_n²
+    ∂(−log p)/∂Φ = Φ B⁻¹ − α (αᵀ Φ) Λ
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import linear_sum_assignment, minimize
+
+from hidim._types import Array, Rng
+
+#: Sines of the expansion: enough for length-scales from a twentieth of the interval.
+SINES = 24
+
+#: Half the interval, as a multiple of the largest |z|: at its ends every expansion is 0.
+MARGIN = 1.5
+
+#: Means and deviations of the normal priors on log ℓ, log σ² and log σ_n², with ℓ as a share of the width of
+#: the data. Residuals are standardised.
+PRIOR = np.array([[math.log(0.5), 1.0], [0.0, 1.0], [math.log(0.1), 2.0]])
+
+#: Likelihoods for a direction at the most.
+CALLS = 25
+
+
+class Ridge(NamedTuple):
+    """A direction w (D,) of unit length, the fitted function at the observations (n,), and its log evidence.
+
+    The evidence is that against white noise.
+    """
+
+    direction: Array
+    fitted: Array
+    evidence: float
+
+
+def pursued(x: Array, y: Array, most: int, rng: Rng, known: Array | None = None) -> Array:
+    """Directions (D, k) of unit length, k ≤ `most`, the first explaining most.
+
+    A direction fitted to white noise has an evidence of about D/2: one with less than D is left out, and none
+    is looked for after it.
+
+    Args:
+        x: (n, D) in the unit cube; y: (n,).
+        known: (D, s), directions to try first, each where the fits to residuals then stand.
+    """
+    residual = y - y.mean()
+    found: list[Array] = []
+    while len(found) < most:
+        starts = _starts(x, residual, rng)
+        if known is not None:
+            starts += [column for column in known.T if np.any(column)]
+        ridge = fitted_ridge(x, residual, starts)
+        if not ridge.evidence > x.shape[1]:
+            break
+        residual = residual - ridge.fitted
+        found.append(ridge.direction)
+    return np.column_stack(found) if found else np.empty((x.shape[1], 0))
+
+
+def _starts(x: Array, residual: Array, rng: Rng) -> list[Array]:
+    """The direction of steepest slope by ridge regression, the best axis for a parabola, and a random one."""
+    away = x - 0.5
+    slope = np.linalg.solve(away.T @ away + 0.1 * np.eye(x.shape[1]), away.T @ residual)
+    curved = away * away - np.mean(away * away, axis=0)
+    fit = np.abs(curved.T @ residual) / np.sqrt(np.maximum(np.vecdot(curved.T, curved.T), 1e-12))
+    axis = np.zeros(x.shape[1])
+    axis[int(np.argmax(fit))] = 1.0
+    return list(np.vstack([slope, axis, rng.standard_normal(x.shape[1])]))
+
+
+def fitted_ridge(x: Array, residual: Array, starts: list[Array]) -> Ridge:
+    """The most probable direction and function of it, from the best of several starts."""
+    scale = max(float(np.std(residual)), 1e-12)
+    likelihood = _Likelihood(x - 0.5, residual / scale)
+    candidates = [np.concatenate([w / np.linalg.norm(w), PRIOR[:, 0]]) for w in starts if np.any(w)]
+    first = min(candidates, key=lambda p: likelihood(p)[0])
+    result = minimize(
+        likelihood, first, jac=True, method="L-BFGS-B", options={"maxfun": CALLS, "maxiter": CALLS}
+    )
+    best = result.x if result.fun <= likelihood(first)[0] else first
+    w = best[: x.shape[1]]
+    evidence = 0.5 * len(residual) - likelihood(best)[0]  # standardised noise has r²/2 for every value
+    return Ridge(w / np.linalg.norm(w), scale * likelihood.mean(best), evidence)
+
+
+class _Likelihood:
+    """−log p(r, θ) of θ = (w, log ℓ, log σ², log σ_n²), with its gradient."""
+
+    def __init__(self, away: Array, residual: Array) -> None:
+        self.away = away
+        self.residual = residual
+        # No unit w makes |z| larger than the norm of a row.
+        self.half = MARGIN * min(float(np.linalg.norm(away, axis=1).max()), 1.0) + 1e-9
+        self.omega = math.pi * np.arange(1, SINES + 1) / (2.0 * self.half)
+
+    def _parts(self, p: Array) -> tuple[Array, ...]:
+        dim = self.away.shape[1]
+        w, (log_length, log_variance, log_noise) = p[:dim], p[dim:]
+        norm = max(float(np.linalg.norm(w)), 1e-12)
+        z = np.clip(self.away @ (w / norm), -self.half, self.half)
+        angles = np.outer(z + self.half, self.omega)
+        phi = np.sin(angles) / math.sqrt(self.half)
+        length = math.exp(np.clip(log_length, -10.0, 10.0))
+        log_spectrum = log_variance + 0.5 * math.log(2.0 * math.pi) + math.log(length)
+        log_spectrum = np.maximum(log_spectrum - 0.5 * (length * self.omega) ** 2, -60.0)
+        noise = math.exp(np.clip(log_noise, -14.0, 5.0))
+        square = phi.T @ phi
+        matrix = square + np.diag(noise * np.exp(-log_spectrum))
+        return (
+            w / norm,
+            np.array(norm),
+            angles,
+            phi,
+            np.array(length),
+            log_spectrum,
+            np.array(noise),
+            square,
+            matrix,
+        )
+
+    def mean(self, p: Array) -> Array:
+        """The fitted function at the observations (n,)."""
+        _, _, _, phi, _, _, _, _, matrix = self._parts(p)
+        return np.asarray(phi @ cho_solve(cho_factor(matrix), phi.T @ self.residual))
+
+    def __call__(self, p: Array) -> tuple[float, Array]:
+        unit, norm, angles, phi, length, logs, noise, square, matrix = self._parts(p)
+        factor = cho_factor(matrix)
+        projected = phi.T @ self.residual
+        weights = cho_solve(factor, projected)
+        alpha = (self.residual - phi @ weights) / noise
+        n = len(self.residual)
+        value = 0.5 * (self.residual @ alpha + (n - len(logs)) * math.log(noise) + logs.sum())
+        value += float(np.log(np.diagonal(factor[0])).sum())
+        inverse = cho_solve(factor, np.eye(len(logs)))
+        spectrum = np.exp(logs)
+        along = phi.T @ alpha
+        d_phi = phi @ inverse - np.outer(alpha, along * spectrum)
+        d_z = np.einsum("ij,ij,j->i", d_phi, np.cos(angles), self.omega) / math.sqrt(self.half)
+        d_unit = self.away.T @ d_z
+        d_w = (d_unit - (d_unit @ unit) * unit) / norm
+        effective = np.diagonal(square @ inverse)
+        d_logs = 0.5 * (effective - along**2 * spectrum) * (logs > -60.0)
+        d_length = d_logs @ (1.0 - (length * self.omega) ** 2)
+        d_noise = 0.5 * (n - effective.sum() - noise * (alpha @ alpha))
+        gradient = np.concatenate([d_w, [d_length, d_logs.sum(), d_noise]])
+        deviation = (p[-3:] - PRIOR[:, 0]) / PRIOR[:, 1]
+        gradient[-3:] += deviation / PRIOR[:, 1]
+        return float(value + 0.5 * deviation @ deviation), gradient
+
+
+def aligned(directions: Array) -> Array:
+    """W (D, D) with unit columns, in which every direction stands for the axis that it is nearest to.
+
+    Directions (D, k) are assigned to axes so that the sum of |w| on the diagonal is largest, and turned so
+    that the diagonal is positive; axes without a direction stay what they are. Mixing W with the identity
+    means nothing otherwise.
+    """
+    dim = len(directions)
+    w = np.eye(dim)
+    axes, columns = linear_sum_assignment(-np.abs(directions))
+    chosen = directions[:, columns]
+    signs = np.where(chosen[axes, np.arange(len(axes))] < 0.0, -1.0, 1.0)
+    w[:, axes] = chosen * signs
+    return w
