@@ -20,6 +20,9 @@ from hidim._types import Array
 #: Shares of the largest feasible 1 − α among which the likelihood decides, beside 0.
 SHARES = 10.0 ** -np.linspace(0.0, 2.0, 5)
 
+#: Without a restriction, the first of these for which Ŵ has an inverse: directions may be nearly the same.
+STEPS, CONDITION = np.linspace(0.0, 1.0, 11).tolist(), 1e4
+
 #: Halvings of the interval of log(1 − α).
 HALVINGS = 60
 
@@ -55,7 +58,7 @@ def smallest_alpha(w: Array, delta: float) -> float:
 
 
 def restricted_alpha(w: Array, delta: float, loss: Callable[[Array], float]) -> float:
-    """The feasible α with the smallest loss of Ŵ; without a restriction 0.
+    """The feasible α with the smallest loss of Ŵ; without a restriction 0, if W has an inverse.
 
     Args:
         w: W (D, D), aligned with the axes.
@@ -63,7 +66,7 @@ def restricted_alpha(w: Array, delta: float, loss: Callable[[Array], float]) -> 
         loss: −log p(y | Ŵ).
     """
     if math.isinf(delta):
-        return 0.0
+        return float(next(alpha for alpha in STEPS if np.linalg.cond(mixed(w, alpha)) < CONDITION))
     least = smallest_alpha(w, delta)
     grid = [1.0 - (1.0 - least) * share for share in SHARES] if least < 1.0 else []
     return float(min([*grid, 1.0], key=lambda alpha: loss(mixed(w, alpha))))

@@ -5,7 +5,7 @@
     3      ten sweeps of slice sampling over the hyperparameters, from where the last ended    inference
     4      k = k_r(r, r') k_a(a, a') about the centre, eq. 6 to 8      prior: gp/kernels/cylinder.py
            and the centre turned towards the query, §3.3               gp/turned.py
-    5      log EI, averaged over every second of them                  utility
+    5      log EI, averaged over the ten                               utility
     6      20,000 Sobol points and a spray about the best, the best 20 refined       search
 
 Beyond a hundred trials, line 3 waits until there are 2 % more of them; the paper goes on for every suggestion
@@ -29,7 +29,7 @@ BOCK = Recipe(
     name="bock",
     frame=Cube(center=None, region="box"),
     prior=Cylindrical(degree=3, warped=True),
-    inference=Slices(outcome="reluctant", growth=0.02, draws=5, thinning=2, warm=True, burn_in=100),
+    inference=Slices(outcome="reluctant", growth=0.02, draws=10, thinning=1, warm=True, burn_in=100),
     utility=Improvement(logarithm=True),
     search=Sprays(),
     initial=2,

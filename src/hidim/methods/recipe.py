@@ -102,6 +102,8 @@ class Recipe(Method):
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         rng = task.rng(number)
         scene = self.frame.scene(task, history, number, rng)
+        if scene.asked == 0:
+            self._study(scene, noisy=False).model()  # whatever it refuses, it refuses before any evaluation
         if scene.asked < self.initial or len(scene.seen.y) < 2 or scene.awaits_center:
             return self._design(scene, rng)
         try:

@@ -13,37 +13,25 @@ are mixed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from hidim._settings import at_least, of_type, one_of
-from hidim._types import Array, Indices, Rng
+from hidim._types import Array, Rng
 from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
+from hidim.belief.priors.directions import Pursuit, learnt_mixing, mixing_of
 from hidim.belief.priors.grouping import mixable, named_groups, together
 from hidim.belief.priors.tree import FORMS, FormName
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
-from hidim.gp.fit import fit
 from hidim.gp.kernels import Groups, Kernel, Scaled, Term, Through
 from hidim.gp.kernels.groups import Lengthscales
-from hidim.gp.maps import Mixing
 from hidim.gp.model import Model, noise_parameter
 from hidim.gp.partition import MOST, Evidence, contributions, learnt_partition
-from hidim.gp.pursuit import aligned, pursued
-from hidim.gp.restriction import mixed, restricted_alpha
 from hidim.space.columns import Kind
 from hidim.space.nodes import everywhere, tree
-
-Pursuit = Literal["greedy", "gradient"]
-
-#: Decimals of learnt weights, and of α, whose distance from 1 may be 1e-5.
-DECIMALS, ALPHA_DECIMALS = 4, 9
-
-#: Observations from which directions are learnt at the most, and likelihoods for their gradient.
-MOST_PURSUED, CALLS = 500, 15
 
 #: The most columns whose mixing is learnt: its square is kept with every relearning.
 MOST_MIXED = 500
@@ -91,14 +79,18 @@ class Additive(Learnable):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        learns = self.groups is None or self.delta != 0.0
-        return frozenset({"additive", "structure"} if learns else {"additive"})
+        return frozenset({"additive", "structure"})
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
+        if self.delta != 0.0 and (count := len(mixable(ground.space))) > MOST_MIXED:
+            raise MethodError(
+                f"delta={self.delta}: directions are learnt of at most {MOST_MIXED} numbers, and there are "
+                f"{count}: use delta=0, as 'add-gp' does, or method='baxus'"
+            )
         known = self._initial(ground) if structure is None else structure
         kernel: Kernel = self._sum(ground, known["groups"])
         if "weights" in known:
-            kernel = Through(_mixer(ground, known), kernel)
+            kernel = Through(mixing_of(mixable(ground.space), known), kernel)
         return Model(Scaled(kernel), noise_parameter(noisy=noisy))
 
     def _sum(self, ground: Ground, groups: list[list[int]]) -> Groups:
@@ -149,11 +141,9 @@ class Additive(Learnable):
         if all(len(cell) <= self.size for cell in cells):
             return list(structure["groups"])
         some = lesson.part(MOST)
-        x = np.where(
-            np.isnan(some.x), 0.5, some.x
-        )  # columns of other branches do not exist: any value will do
+        x = np.where(np.isnan(some.x), 0.5, some.x)  # columns of other branches: any value will do
         if "weights" in structure:
-            x = _mixer(ground, structure)(np.empty(0), x).value
+            x = mixing_of(mixable(ground.space), structure)(np.empty(0), x).value
         kernel = self._sum(ground, structure["groups"])
         numbers, weights = kernel.images(theta[1:-1], x)
         evidence = Evidence(
@@ -166,47 +156,14 @@ class Additive(Learnable):
         return [group.tolist() for group in learnt_partition(evidence, known, cells, self.size, rng)]
 
     def _mixing(self, lesson: Lesson, known: dict[str, Any], theta: Array, rng: Rng) -> dict[str, Any]:
-        """W, from what the last relearning found, and α."""
-        columns, some = mixable(lesson.ground.space), lesson.part(MOST_PURSUED)
-        if len(columns) > MOST_MIXED:
-            raise MethodError(
-                f"delta={self.delta}: directions are learnt of at most {MOST_MIXED} numbers, and there are "
-                f"{len(columns)}: use delta=0, or another method"
-            )
-        if not len(columns):
+        """W and α, if there is anything to mix."""
+        columns = mixable(lesson.ground.space)
+        if len(columns) < 2:
             return {}
-        last = np.array(known["weights"]) if "weights" in known else np.eye(len(columns))
-        learn = self._by_gradient if self.pursuit == "gradient" else self._greedily
-        weights = np.round(learn(some, known, theta, last, columns, rng), DECIMALS)
         kernel = self._sum(lesson.ground, known["groups"])
-
-        def loss(w: Array) -> float:
-            model = Model(Scaled(Through(Mixing(columns, w), kernel)), noise_parameter(noisy=lesson.noisy))
-            return -model.log_density(some.x, some.y, some.variances)(theta)
-
-        alpha = restricted_alpha(weights, math.inf if self.delta is None else self.delta, loss)
-        # Rounded to the side on which the constraint holds.
-        alpha = math.ceil(alpha * 10**ALPHA_DECIMALS) / 10**ALPHA_DECIMALS
-        return {"weights": weights.tolist(), "alpha": min(alpha, 1.0)}
-
-    def _greedily(
-        self, some: Lesson, known: dict[str, Any], theta: Array, last: Array, columns: Indices, rng: Rng
-    ) -> Array:
-        told = None if np.array_equal(last, np.eye(len(last))) else last
-        return aligned(pursued(some.x[:, columns], some.y, len(columns), rng, told))
-
-    def _by_gradient(
-        self, some: Lesson, known: dict[str, Any], theta: Array, last: Array, columns: Indices, rng: Rng
-    ) -> Array:
-        """The most probable W near the identity; entries of 1/√D make as much of a direction as its axis."""
-        mixing = Mixing(columns, np.eye(len(columns)), sd=1.0 / math.sqrt(len(columns)))
-        kernel = Through(mixing, self._sum(some.ground, known["groups"]))
-        model = Model(Scaled(kernel), noise_parameter(noisy=some.noisy))
-        start = np.concatenate([theta[:1], (last - np.eye(len(last))).ravel(), theta[1:]])
-        found = fit(model, some.x, some.y, [start], max_evaluations=CALLS, variances=some.variances)
-        deviation = found.theta[model.holds("mixing_deviation")].reshape(last.shape)
-        w = np.eye(len(last)) + deviation
-        return np.asarray(w / np.maximum(np.linalg.norm(w, axis=0), 1e-12))
+        limit = math.inf if self.delta is None else self.delta
+        last = np.array(known["weights"]) if "weights" in known else None
+        return learnt_mixing(lesson, kernel, columns, theta, last, limit, self.pursuit, rng)
 
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
@@ -221,18 +178,9 @@ class Additive(Learnable):
         return seen if frame.embeds else None
 
 
-def _mixer(ground: Ground, structure: dict[str, Any]) -> Mixing:
-    """The change of axes by Ŵ."""
-    return Mixing(mixable(ground.space), mixed(np.array(structure["weights"]), structure["alpha"]))
-
-
 def _tuples(groups: Any) -> tuple[tuple[str, ...], ...]:
     """Groups of names that can be hashed and saved."""
-    listed = not isinstance(groups, str) and isinstance(groups, Sequence)
-    if listed and all(isinstance(group, str) for group in groups):
-        raise MethodError(
-            f"groups={groups!r}: a list of groups, each a list of names, as [['a', 'b'], ['c']]"
-        )
-    if not listed or not groups or not all(isinstance(group, Sequence) and len(group) for group in groups):
+    plain = groups if isinstance(groups, list | tuple) else ()
+    if not plain or not all(isinstance(group, list | tuple) and group for group in plain):
         raise MethodError(f"groups={groups!r}: lists of names of parameters, as [['a', 'b'], ['c']]")
-    return tuple(tuple(map(str, group)) for group in groups)
+    return tuple(tuple(map(str, group)) for group in plain)

@@ -46,9 +46,9 @@ def named_groups(space: Space, groups: Sequence[Sequence[str]], cells: Iterable[
 def _columns(space: Space, name: str) -> Indices:
     """The columns of a parameter, of all parameters of that name, or of one coordinate of a vector."""
     names = space.columns.names
-    if name in names:
-        return np.array([names.index(name)])
     vertices = [v for v in space.vertices if name in (v.name, v.title)]
+    if not vertices and name in names:
+        return np.array([names.index(name)])
     if not vertices:
         known = [*names, *(v.title for v in space.vertices)]
         close = get_close_matches(name, known, n=1)
