@@ -4,14 +4,16 @@ Insight      everything below, from a space and a history
 Importance   the share of every parameter, a mapping
 Slice        the objective along one parameter
 Branches     what is known about every branch of a conditional space, a mapping
+Components   the objective as a sum over groups of parameters
 explain      the whole as text
 """
 
 from __future__ import annotations
 
 from hidim.insight.branches import Branch, Branches
+from hidim.insight.components import Component, Components, Effect
 from hidim.insight.importance import Importance
 from hidim.insight.insight import Insight
 from hidim.insight.slices import Slice
 
-__all__ = ["Branch", "Branches", "Importance", "Insight", "Slice"]
+__all__ = ["Branch", "Branches", "Component", "Components", "Effect", "Importance", "Insight", "Slice"]

@@ -18,12 +18,13 @@ The probabilities are comparable because the Jacobian of the transform is counte
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from hidim._types import Array, Indices
-from hidim.belief.priors import Flat, Prior, Tree
+from hidim.belief.priors import Flat, Prior, Structure, Tree
 from hidim.belief.priors.tree import nodes
 from hidim.frame import Ground, Observations
 from hidim.gp.fit import fit
@@ -54,11 +55,15 @@ class View(NamedTuple):
         space: where.
         prior: which makes the model; its length-scales are hierarchical.
         numbers: columns of numbers, in the order in which the model has their length-scales.
+        structure: of the model.
+        transforms: of the losses that are tried.
     """
 
     space: Space
     prior: Prior
     numbers: Indices
+    structure: Structure = None
+    transforms: Sequence[str] = TRANSFORMS
 
     def inputs(self, points: Array) -> Array:
         """Points (n, D), NaN where inactive, as the kernel wants them."""
@@ -91,9 +96,9 @@ class Start(NamedTuple):
 
 def fitted(view: View, seen: Observations) -> Posterior:
     """The posterior of the transformed losses under the most probable transform and hyperparameters."""
-    model = view.prior.model(Ground(view.space))
+    model = view.prior.model(Ground(view.space), structure=view.structure)
     few = even(seen, FIRST_TRIALS)
-    best = max((s for name in TRANSFORMS for s in _tried(view, model, few, name)), key=lambda s: s.score)
+    best = max((s for name in view.transforms for s in _tried(view, model, few, name)), key=lambda s: s.score)
     x, y, variances = _transformed(view, seen, best.outcome)
     steps = _affordable(x, 3e9, FULL_STEPS)
     theta = fit(model, x, y, [best.theta], max_evaluations=steps, variances=variances).theta

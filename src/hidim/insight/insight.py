@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from hidim._threads import single_threaded
 from hidim._types import Array
 from hidim.errors import HidimError, ParameterError
 from hidim.insight.branches import Branches, branches
+from hidim.insight.components import Components, components
 from hidim.insight.fitting import plain
 from hidim.insight.importance import Importance, importance
 from hidim.insight.learned import Learned, check_width, learn
@@ -126,6 +127,19 @@ class Insight:
         says why, and the rest is told without it. Of a space without branches a `HidimError` says so.
         """
         return self._branches
+
+    def components(self, groups: Sequence[Sequence[str]] | None = None) -> Components:
+        """The objective as a sum over groups of parameters: their shares, and what each parameter does.
+
+        A second model is fitted for it, in the units of the objective.
+
+        Args:
+            groups: names of parameters; by default the groups, or directions, that the method has learnt, and
+                single parameters if it has learnt none.
+        """
+        return single_threaded(components)(
+            self.space, self.history, self.best, maximize=self.maximize, groups=groups
+        )
 
     def explain(self) -> str:
         """What was found, how the search went and which parameters matter, in words."""

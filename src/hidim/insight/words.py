@@ -13,14 +13,18 @@ from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array
 from hidim.errors import HidimError
 from hidim.insight.branches import Branch, Branches
+from hidim.insight.components import Components, last_structure
 from hidim.insight.importance import Entry, Importance, percent
 from hidim.insight.learned import CENTRAL, Learned
+from hidim.insight.text import counted, short, shortened
 from hidim.space import Choice, Int, Space
 from hidim.space.tree import Vertex
 from hidim.trial import History, Trial, TrialState
 
 #: How many of each thing are listed: failures, parameters, choices, their options, branches, shared nodes.
 MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS, MOST_BRANCHES, MOST_SHARED = 4, 6, 5, 4, 5, 3
+#: Groups of a sum that are listed.
+MOST_GROUPS = 6
 #: Lines are broken after this many characters, and names cut to that many.
 WIDTH, LONGEST = 110, 40
 #: Parameters are listed until they add up to this share.
@@ -58,6 +62,8 @@ class Findings(Protocol):
 
     def branches(self) -> Branches: ...
 
+    def components(self) -> Components: ...
+
     def vertex(self, column: int) -> Vertex: ...
 
 
@@ -65,42 +71,10 @@ def explain(insight: Findings) -> str:
     """What was found, how the search went, which parameters matter and where their good values are."""
     lines = [*_outcome(insight), *_failures(insight)]
     if insight.history.complete:
-        lines += [*_progress(insight), *_lessons(insight), *_options(insight), *_branches(insight)]
+        lines += [*_progress(insight), *_lessons(insight), *_groups(insight)]
+        lines += [*_options(insight), *_branches(insight)]
     broken = (textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in lines)
     return "\n".join(broken)
-
-
-def short(text: str, most: int, tail: float = 0.5) -> str:
-    """One line of at most `most` characters, cut so that about a share `tail` of them is from the end.
-
-    Example:
-        >>> short("a_very_long_parameter_name", 11)
-        'a_very…name'
-    """
-    text = " ".join(text.split())
-    end = round((most - 1) * tail - 0.5)
-    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
-
-
-def shortened(names: Sequence[str], most: int) -> list[str]:
-    """Names of at most `most` characters, cut where it leaves them different, if there is such a place.
-
-    Example:
-        >>> shortened(["temperature_of_oven_1_in_kelvin", "temperature_of_oven_2_in_kelvin"], 16)
-        ['tem…_1_in_kelvin', 'tem…_2_in_kelvin']
-    """
-    ways = [[short(name, most, tail) for name in names] for tail in (0.5, 0.8, 0.2)]
-    return next((way for way in ways if len(set(way)) == len(set(names))), ways[0])
-
-
-def counted(count: int, noun: str) -> str:
-    """A count with its noun.
-
-    Example:
-        >>> counted(1, "trial"), counted(3, "trial")
-        ('1 trial', '3 trials')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # -- what happened -----------------------------------------------------------------------------------------
@@ -246,6 +220,26 @@ def _text(vertex: Vertex, unit: float) -> str:
 
 def _values(vertex: Vertex, units: Array) -> Array:
     return np.asarray(vertex.parameter.scale.from_unit(units))
+
+
+# -- groups that the method has learnt ---------------------------------------------------------------------
+
+
+def _groups(insight: Findings) -> Iterator[str]:
+    if last_structure(insight.history) is None:
+        return
+    try:
+        known = insight.components()
+    except HidimError:  # told already
+        return
+    kind = "directions" if any(effect.weights for c in known for effect in c.effects) else "groups"
+    yield ""
+    yield f"As a sum over the {kind} that the method has learnt ({_trust(known.quality)}):"
+    for component in known[:MOST_GROUPS]:
+        yield f"  {percent(component.share):>5}  {short(component.title, WIDTH - 12)}"
+    rest = known[MOST_GROUPS:]
+    if rest:
+        yield f"  {percent(sum(c.share for c in rest)):>5}  {counted(len(rest), 'other group')}"
 
 
 # -- choices -----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
     convergence   values in the order of finishing
     importance    shares of the parameters
     slices        the objective along the most important parameters
+    components    the objective as a sum: what each parameter adds to it
     tree          the branches of a conditional space
 
 Each returns a `matplotlib.figure.Figure` that belongs to no backend and no global state, and saves it if a
@@ -12,6 +13,6 @@ path is given.
 
 from __future__ import annotations
 
-from hidim.plot.pages import convergence, importance, overview, slices, tree
+from hidim.plot.pages import components, convergence, importance, overview, slices, tree
 
-__all__ = ["convergence", "importance", "overview", "slices", "tree"]
+__all__ = ["components", "convergence", "importance", "overview", "slices", "tree"]

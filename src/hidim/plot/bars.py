@@ -8,7 +8,8 @@ import numpy as np
 
 from hidim.insight import Insight
 from hidim.insight.importance import Entry, Importance, percent
-from hidim.insight.words import POOR, shortened
+from hidim.insight.text import shortened
+from hidim.insight.words import POOR
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, quiet
 
 #: Bars of single names, and characters of a name.

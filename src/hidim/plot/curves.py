@@ -11,7 +11,7 @@ from hidim._optional import require
 from hidim._types import Array
 from hidim.insight import Insight, Slice
 from hidim.insight.importance import percent
-from hidim.insight.words import short, shortened
+from hidim.insight.text import short, shortened
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, quiet, wants_log
 
 #: Integers with at most so many values are drawn as points.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from hidim.errors import HidimError
 from hidim.insight import Insight
 from hidim.plot.bars import draw_importance
 from hidim.plot.curves import draw_slices, rows_of
+from hidim.plot.effects import draw_effects, panels_of
 from hidim.plot.layout import Arrangement, lay_out
 from hidim.plot.progress import draw_convergence
 from hidim.plot.style import finish, new_figure, note
@@ -118,6 +120,26 @@ def slices(
     rows = rows_of(len(pieces))
     figure = new_figure(3.6 * max(rows[0], 1.5), 2.7 * len(rows))
     draw_slices(figure, figure.add_gridspec(1, 1)[0], insight, pieces)
+    return finish(figure, path)
+
+
+def components(
+    space: Space,
+    history: History,
+    *,
+    groups: Sequence[Sequence[str]] | None = None,
+    maximize: bool = False,
+    best: Trial | None = None,
+    path: _Path = None,
+) -> Any:
+    """The change of the value with single parameters, or along learnt directions, strongest groups first.
+
+    All panels have one scale. See `Insight.components`.
+    """
+    known = Insight(space, history, maximize=maximize, best=best).components(groups)
+    rows = rows_of(len(panels_of(known)))
+    figure = new_figure(3.6 * max(rows[0], 1.5), 2.7 * len(rows))
+    draw_effects(figure, figure.add_gridspec(1, 1)[0], known)
     return finish(figure, path)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from hidim._optional import require
 from hidim.insight import Branch, Branches, Insight
 from hidim.insight.importance import percent
-from hidim.insight.words import NOTABLE, POOR, counted, expectation, short
+from hidim.insight.text import counted, short
+from hidim.insight.words import NOTABLE, POOR, expectation
 from hidim.plot.layout import LARGE, LITTLE, Arrangement, Size, below
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, wants_log
 from hidim.space.nodes import Node

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from hidim.space import Space
 from hidim.trial import History, Trial
 
 if TYPE_CHECKING:
-    from hidim.insight import Branches, Importance, Insight
+    from hidim.insight import Branches, Components, Importance, Insight
 
 logger = logging.getLogger("hidim")
 
@@ -89,6 +90,16 @@ class Result:
         A mapping from titles, as "model=svm", of which "" has all; `hidim.plot.tree` draws it.
         """
         return self.insight().branches()
+
+    def components(self, groups: Sequence[Sequence[str]] | None = None) -> Components:
+        """The objective as a sum over groups of parameters, the one with the largest share first.
+
+        `print` shows it as a table; `hidim.plot.components` draws the effects of single parameters.
+
+        Args:
+            groups: names of parameters; by default what the method has learnt, else single parameters.
+        """
+        return self.insight().components(groups)
 
     def explain(self) -> str:
         """The run in words: what was found, what matters, what to try next."""

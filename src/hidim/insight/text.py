@@ -1,0 +1,38 @@
+"""Names and counts that fit on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def short(text: str, most: int, tail: float = 0.5) -> str:
+    """One line of at most `most` characters, cut so that about a share `tail` of them is from the end.
+
+    Example:
+        >>> short("a_very_long_parameter_name", 11)
+        'a_very…name'
+    """
+    text = " ".join(text.split())
+    end = round((most - 1) * tail - 0.5)
+    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
+def shortened(names: Sequence[str], most: int) -> list[str]:
+    """Names of at most `most` characters, cut where it leaves them different, if there is such a place.
+
+    Example:
+        >>> shortened(["temperature_of_oven_1_in_kelvin", "temperature_of_oven_2_in_kelvin"], 16)
+        ['tem…_1_in_kelvin', 'tem…_2_in_kelvin']
+    """
+    ways = [[short(name, most, tail) for name in names] for tail in (0.5, 0.8, 0.2)]
+    return next((way for way in ways if len(set(way)) == len(set(names))), ways[0])
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    Example:
+        >>> counted(1, "trial"), counted(3, "trial")
+        ('1 trial', '3 trials')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
