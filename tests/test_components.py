@@ -81,7 +81,7 @@ def test_learnt_directions_are_told_by_their_largest_weights():
     space = Space(x=Vector(6, -1, 1))
 
     def ridge(params) -> float:
-        return float(np.sin(3 * (params["x"][0] + params["x"][1])) + 0.1 * params["x"][4])
+        return float(np.sin(1.5 * (params["x"][0] + params["x"][1])) + 0.1 * params["x"][4])
 
     result = minimize(ridge, space, 81, method="pp-gp(size=1, initial=80)", seed=1)
     strongest = result.components()[0].effects[0]

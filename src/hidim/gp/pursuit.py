@@ -6,8 +6,8 @@ Each g_k is a Gaussian process with a squared exponential kernel on the line, in
 (Solin and Särkkä 2020), so that a likelihood and its gradient in w cost n m² + n D instead of n³:
 
     Φ_ij = sin(ω_j (z_i + L)) / √L,  ω_j = π j / 2L,  z = (X − ½) w/‖w‖,  Λ_j = σ² √(2π) ℓ exp(−½ ℓ² ω_j²)
-    B = σ_n² Λ⁻¹ + ΦᵀΦ,  α = (r − Φ B⁻¹ Φᵀ r) / σ_n²
-    ∂(−log p)/∂Φ = Φ B⁻¹ − α (αᵀ Φ) Λ
+    A = 1 + Λ^½ ΦᵀΦ Λ^½ / σ_n²,  B⁻¹ = Λ^½ A⁻¹ Λ^½ / σ_n²,  α = (r − Φ B⁻¹ Φᵀ r) / σ_n²
+    −log p = ½ (rᵀα + n log σ_n² + log |A|),  ∂/∂Φ = Φ B⁻¹ − α (αᵀ Φ) Λ
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ MARGIN = 1.5
 #: the data. Residuals are standardised.
 PRIOR = np.array([[math.log(0.5), 1.0], [0.0, 1.0], [math.log(0.1), 2.0]])
 
-#: Likelihoods for a direction at the most.
-CALLS = 25
+#: Random directions to start from, and likelihoods for a direction at the most.
+ANYWHERE, CALLS = 2, 25
+
+#: Logarithms of the spectrum are at least this.
+LEAST = -60.0
 
 
 class Ridge(NamedTuple):
@@ -71,14 +74,15 @@ def pursued(x: Array, y: Array, most: int, rng: Rng, known: Array | None = None)
 
 
 def _starts(x: Array, residual: Array, rng: Rng) -> list[Array]:
-    """The direction of steepest slope by ridge regression, the best axis for a parabola, and a random one."""
+    """The steepest slope, the directions of largest curvature (Li 1992), the best axis, and random ones."""
     away = x - 0.5
     slope = np.linalg.solve(away.T @ away + 0.1 * np.eye(x.shape[1]), away.T @ residual)
+    bent = np.linalg.eigh(away.T @ ((residual - residual.mean())[:, None] * away))[1][:, [0, -1]].T
     curved = away * away - np.mean(away * away, axis=0)
     fit = np.abs(curved.T @ residual) / np.sqrt(np.maximum(np.vecdot(curved.T, curved.T), 1e-12))
     axis = np.zeros(x.shape[1])
     axis[int(np.argmax(fit))] = 1.0
-    return list(np.vstack([slope, axis, rng.standard_normal(x.shape[1])]))
+    return list(np.vstack([slope, bent, axis, rng.standard_normal((ANYWHERE, x.shape[1]))]))
 
 
 def fitted_ridge(x: Array, residual: Array, starts: list[Array]) -> Ridge:
@@ -86,14 +90,30 @@ def fitted_ridge(x: Array, residual: Array, starts: list[Array]) -> Ridge:
     scale = max(float(np.std(residual)), 1e-12)
     likelihood = _Likelihood(x - 0.5, residual / scale)
     candidates = [np.concatenate([w / np.linalg.norm(w), PRIOR[:, 0]]) for w in starts if np.any(w)]
-    first = min(candidates, key=lambda p: likelihood(p)[0])
-    result = minimize(
-        likelihood, first, jac=True, method="L-BFGS-B", options={"maxfun": CALLS, "maxiter": CALLS}
-    )
-    best = result.x if result.fun <= likelihood(first)[0] else first
+    losses = [likelihood(p)[0] for p in candidates]
+    best, loss = candidates[int(np.argmin(losses))], min(losses)
+    limits = {"maxfun": CALLS, "maxiter": CALLS}
+    result = minimize(likelihood, best, jac=True, method="L-BFGS-B", options=limits)
+    if result.fun < loss:
+        best, loss = result.x, float(result.fun)
     w = best[: x.shape[1]]
-    evidence = 0.5 * len(residual) - likelihood(best)[0]  # standardised noise has r²/2 for every value
+    evidence = 0.5 * len(residual) - loss  # standardised noise has r²/2 for every value
     return Ridge(w / np.linalg.norm(w), scale * likelihood.mean(best), evidence)
+
+
+class _Parts(NamedTuple):
+    """What the likelihood and the fitted function are made of."""
+
+    unit: Array
+    norm: float
+    angles: Array
+    phi: Array
+    length: float
+    log_spectrum: Array
+    noise: float
+    square: Array
+    matrix: Array
+    inverse: Array
 
 
 class _Likelihood:
@@ -106,7 +126,7 @@ class _Likelihood:
         self.half = MARGIN * min(float(np.linalg.norm(away, axis=1).max()), 1.0) + 1e-9
         self.omega = math.pi * np.arange(1, SINES + 1) / (2.0 * self.half)
 
-    def _parts(self, p: Array) -> tuple[Array, ...]:
+    def _parts(self, p: Array) -> _Parts:
         dim = self.away.shape[1]
         w, (log_length, log_variance, log_noise) = p[:dim], p[dim:]
         norm = max(float(np.linalg.norm(w)), 1e-12)
@@ -115,37 +135,24 @@ class _Likelihood:
         phi = np.sin(angles) / math.sqrt(self.half)
         length = math.exp(np.clip(log_length, -10.0, 10.0))
         log_spectrum = log_variance + 0.5 * math.log(2.0 * math.pi) + math.log(length)
-        log_spectrum = np.maximum(log_spectrum - 0.5 * (length * self.omega) ** 2, -60.0)
+        log_spectrum = np.maximum(log_spectrum - 0.5 * (length * self.omega) ** 2, LEAST)
         noise = math.exp(np.clip(log_noise, -14.0, 5.0))
+        root = np.exp(0.5 * log_spectrum)
         square = phi.T @ phi
-        matrix = square + np.diag(noise * np.exp(-log_spectrum))
-        return (
-            w / norm,
-            np.array(norm),
-            angles,
-            phi,
-            np.array(length),
-            log_spectrum,
-            np.array(noise),
-            square,
-            matrix,
-        )
+        matrix = np.eye(SINES) + root[:, None] * square * (root / noise)
+        inverse = cho_solve(cho_factor(matrix), np.eye(SINES)) * root[:, None] * (root / noise)  # B⁻¹
+        return _Parts(w / norm, norm, angles, phi, length, log_spectrum, noise, square, matrix, inverse)
 
     def mean(self, p: Array) -> Array:
         """The fitted function at the observations (n,)."""
-        _, _, _, phi, _, _, _, _, matrix = self._parts(p)
-        return np.asarray(phi @ cho_solve(cho_factor(matrix), phi.T @ self.residual))
+        parts = self._parts(p)
+        return np.asarray(parts.phi @ (parts.inverse @ (parts.phi.T @ self.residual)))
 
     def __call__(self, p: Array) -> tuple[float, Array]:
-        unit, norm, angles, phi, length, logs, noise, square, matrix = self._parts(p)
-        factor = cho_factor(matrix)
-        projected = phi.T @ self.residual
-        weights = cho_solve(factor, projected)
-        alpha = (self.residual - phi @ weights) / noise
+        unit, norm, angles, phi, length, logs, noise, square, matrix, inverse = self._parts(p)
+        alpha = (self.residual - phi @ (inverse @ (phi.T @ self.residual))) / noise
         n = len(self.residual)
-        value = 0.5 * (self.residual @ alpha + (n - len(logs)) * math.log(noise) + logs.sum())
-        value += float(np.log(np.diagonal(factor[0])).sum())
-        inverse = cho_solve(factor, np.eye(len(logs)))
+        value = 0.5 * (self.residual @ alpha + n * math.log(noise) + np.linalg.slogdet(matrix)[1])
         spectrum = np.exp(logs)
         along = phi.T @ alpha
         d_phi = phi @ inverse - np.outer(alpha, along * spectrum)
@@ -153,7 +160,7 @@ class _Likelihood:
         d_unit = self.away.T @ d_z
         d_w = (d_unit - (d_unit @ unit) * unit) / norm
         effective = np.diagonal(square @ inverse)
-        d_logs = 0.5 * (effective - along**2 * spectrum) * (logs > -60.0)
+        d_logs = 0.5 * (effective - along**2 * spectrum) * (logs > LEAST)
         d_length = d_logs @ (1.0 - (length * self.omega) ** 2)
         d_noise = 0.5 * (n - effective.sum() - noise * (alpha @ alpha))
         gradient = np.concatenate([d_w, [d_length, d_logs.sum(), d_noise]])
