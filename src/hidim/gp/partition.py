@@ -8,7 +8,7 @@ a group's covariance a function of the sum of what its columns contribute,
 
 column i of group a and column j of group b are worth exchanging if T[a, j] − T[a, i] + T[b, i] − T[b, j] < 0,
 to first order. One matrix product gives T for all columns and groups. The most promising exchanges are judged
-by their likelihoods, all at once, and the best is made, until none helps.
+by their likelihoods, and the best is made, until none helps.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from hidim._types import Array, Indices, Mask, Rng
 from hidim.gp.kernels.stationary import Form
@@ -30,7 +31,7 @@ MOST = 256
 #: Random partitions that the known one is compared with: the released code's number.
 RANDOM = 5
 
-#: Exchanges that are judged together, and how often at the most for every column.
+#: Exchanges of which the best is made, and how many are made at the most for every column.
 TRIES, ROUNDS = 8, 1.0
 
 
@@ -63,6 +64,22 @@ def contributions(numbers: Array, weights: Array, x: Array, form: Form) -> Contr
     return Contributions(pairs, labels, form)
 
 
+class Group(NamedTuple):
+    """The covariance of a group: from what its columns contribute, and with derivatives in that.
+
+    Args:
+        numbers: (n, n), the sum over its numbers.
+        labels: that over its labels.
+        value: K_v (n, n).
+        slopes: its derivatives in both.
+    """
+
+    numbers: Array
+    labels: Array
+    value: Array
+    slopes: tuple[Array, Array]
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """The marginal likelihood of partitions, with everything else known.
@@ -86,38 +103,40 @@ class Evidence:
         base.flat[:: len(base) + 1] += self.ridge
         return base
 
-    def covariance(self, group: Indices) -> tuple[Array, Array, Array]:
-        """K_v (n, n), and its derivatives in the contributions of numbers and of labels."""
-        pairs, labels, form = self.known
-        numbers = group[~labels[group]]
-        value, slope = form(pairs[numbers].sum(axis=0))
-        if len(numbers) < len(group):
-            apart = np.exp(-pairs[group[labels[group]]].sum(axis=0))
+    def group(self, columns: Indices) -> Group:
+        """The covariance of a group of columns."""
+        labels = self.known.labels[columns]
+        numbers, others = (self.known.pairs[columns[mask]].sum(axis=0) for mask in (~labels, labels))
+        return self._covariance(numbers, others)
+
+    def swapped(self, group: Group, gone: int, come: int) -> Group:
+        """The group after one column has taken the place of another."""
+        sums = [group.numbers, group.labels]
+        for column, sign in ((gone, -1.0), (come, 1.0)):
+            kind = int(self.known.labels[column])
+            sums[kind] = sums[kind] + sign * self.known.pairs[column]
+        return self._covariance(np.maximum(sums[0], 0.0), sums[1])
+
+    def _covariance(self, numbers: Array, labels: Array) -> Group:
+        value, slope = self.known.form(numbers)
+        if self.known.labels.any():
+            apart = np.exp(-labels)
             value, slope = value * apart, slope * apart
-        return self.amplitude * value, self.amplitude * slope, -self.amplitude * value
+        value = self.amplitude * value
+        return Group(numbers, labels, value, (self.amplitude * slope, -value))
 
-    def losses(self, covariances: Array) -> Array:
-        """−log p(y) (c,), up to a constant, of sums (c, n, n) over the groups; inf where it cannot be had."""
-        matrices = covariances + self._base
+    def loss(self, covariance: Array) -> float:
+        """−log p(y), up to a constant, for the sum (n, n) over the groups; inf if it cannot be had."""
         try:
-            factors = np.linalg.cholesky(matrices)
-        except np.linalg.LinAlgError:
-            return np.array([self._loss(matrix) for matrix in matrices])
-        solved = np.linalg.solve(factors, np.broadcast_to(self.y[:, None], (*factors.shape[:2], 1)))[..., 0]
-        logs = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-        return np.asarray(logs + 0.5 * np.vecdot(solved, solved))
-
-    def _loss(self, matrix: Array) -> float:
-        try:
-            factor = np.linalg.cholesky(matrix)
+            factor = np.linalg.cholesky(covariance + self._base)
         except np.linalg.LinAlgError:
             return math.inf
-        solved = np.linalg.solve(factor, self.y)
+        solved = solve_triangular(factor, self.y, lower=True)
         return float(np.log(np.diagonal(factor)).sum() + 0.5 * solved @ solved)
 
     def of(self, groups: Sequence[Indices]) -> float:
         """−log p(y) of a partition."""
-        return float(self.losses(np.sum([self.covariance(group)[0] for group in groups], axis=0)[None])[0])
+        return self.loss(np.sum([self.group(columns).value for columns in groups], axis=0))
 
     def slope(self, covariance: Array) -> Array:
         """G = ½ (K⁻¹ − α αᵀ) (n, n)."""
@@ -160,37 +179,30 @@ def _exchanged(evidence: Evidence, groups: list[Indices], cells: Sequence[Indice
         cell[columns] = place
     for place, columns in enumerate(groups):
         member[columns] = place
-    parts = [evidence.covariance(group) for group in groups]
-    total = np.sum([part[0] for part in parts], axis=0)
-    loss = float(evidence.losses(total[None])[0])
+    parts = [evidence.group(columns) for columns in groups]
+    total = np.sum([part.value for part in parts], axis=0)
+    loss = evidence.loss(total)
     for _ in range(math.ceil(ROUNDS * dim)):
-        pairs = _promising(evidence, parts, total, member, cell)
-        if not len(pairs):
+        best: tuple[float, int, int, Group, Group, Array] | None = None
+        for i, j in _promising(evidence, parts, total, member, cell).tolist():
+            a, b = parts[member[i]], parts[member[j]]
+            here, there = evidence.swapped(a, i, j), evidence.swapped(b, j, i)
+            changed = total - a.value - b.value + here.value + there.value
+            found = evidence.loss(changed)
+            if best is None or found < best[0]:
+                best = found, i, j, here, there, changed
+        if best is None or not best[0] < loss - 1e-6:
             break
-        moved = [_swapped(groups, member, i, j) for i, j in pairs]
-        found = [(evidence.covariance(a), evidence.covariance(b)) for a, b in moved]
-        sums = np.stack(
-            [
-                total - parts[member[i]][0] - parts[member[j]][0] + a[0] + b[0]
-                for (i, j), (a, b) in zip(pairs, found, strict=True)
-            ]
-        )
-        losses = evidence.losses(sums)
-        first = int(np.argmin(losses))
-        if not losses[first] < loss - 1e-6:
-            break
-        loss, total = float(losses[first]), sums[first]
-        i, j = pairs[first]
-        here, there = member[i], member[j]
-        groups[here], groups[there] = moved[first]
-        parts[here], parts[there] = found[first]
-        member[i], member[j] = there, here
-    return groups
+        loss, i, j, here, there, total = best
+        a, b = int(member[i]), int(member[j])
+        parts[a], parts[b] = here, there
+        member[i], member[j] = b, a
+    return [np.flatnonzero(member == place) for place in range(len(groups))]
 
 
 def _promising(
     evidence: Evidence,
-    parts: Sequence[tuple[Array, Array, Array]],
+    parts: Sequence[Group],
     total: Array,
     member: Indices,
     cell: Indices,
@@ -202,7 +214,7 @@ def _promising(
     table = np.empty((len(parts), len(pairs)))
     for kind, columns in enumerate((np.flatnonzero(~labels), np.flatnonzero(labels))):
         if len(columns):
-            weights = np.stack([(gradient * part[1 + kind]).ravel() for part in parts])
+            weights = np.stack([(gradient * part.slopes[kind]).ravel() for part in parts])
             table[:, columns] = weights @ (flat.T if len(columns) == len(flat) else flat[columns].T)
     own = table[member, np.arange(len(pairs))]  # T[a, i]
     gain = table[member]  # T[a(i), j]
@@ -212,9 +224,3 @@ def _promising(
     order = np.argsort(change, axis=None)[:TRIES]
     found = np.column_stack(np.unravel_index(order, change.shape))
     return found[change.ravel()[order] < 0.0]
-
-
-def _swapped(groups: Sequence[Indices], member: Indices, i: int, j: int) -> tuple[Indices, Indices]:
-    """The groups of two columns, after they have changed places."""
-    a, b = groups[member[i]], groups[member[j]]
-    return np.sort(np.append(a[a != i], j)), np.sort(np.append(b[b != j], i))

@@ -24,7 +24,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -232,13 +232,13 @@ class Groups(Kernel):
         for part, rows in self._present(x):
             own = part.kernel.gram(theta[part.entries], part.inputs(x, rows))
             scale = self._amplitude(part, theta)
-            value[rows[:, None], rows] += scale * own.value
+            value[_block(rows, rows, value)] += scale * own.value
             present.append((part, rows, own, scale))
 
         def to_parameters(g: Array) -> Array:
             gradient = np.zeros(len(theta))
             for part, rows, own, scale in present:
-                block = scale * g[rows[:, None], rows]
+                block = scale * g[_block(rows, rows, g)]
                 gradient[part.entries] += own.to_parameters(block)  # a part has no entry twice
                 if part.amplitude is not None:
                     gradient[part.amplitude] += np.vdot(block, own.value)
@@ -263,13 +263,13 @@ class Groups(Kernel):
                 if id(part) in known:
                     rows, own, scale = known[id(part)]
                     k = own(part.inputs(u, queries))
-                    value[queries[:, None], rows] += scale * k.value
+                    value[_block(queries, rows, value)] += scale * k.value
                     met.append((part, queries, rows, k, scale))
 
             def to_inputs(g: Array) -> Array:
                 gradient = np.zeros_like(u)
                 for part, queries, rows, k, scale in met:
-                    pulled = k.to_inputs(scale * g[queries[:, None], rows])
+                    pulled = k.to_inputs(scale * g[_block(queries, rows, g)])
                     gradient[queries[:, None], part.columns] += pulled
                 return gradient
 
@@ -281,6 +281,12 @@ class Groups(Kernel):
         amplitudes = np.array([self._amplitude(part, theta) for part in self._parts])
         # Every k_v has unit variance.
         return Cross(self.active(u) @ (self._counted * amplitudes), lambda _: np.zeros_like(u))
+
+
+def _block(rows: Indices, columns: Indices, matrix: Array) -> Any:
+    """The index of these rows and columns; of all of them it is a view, which costs nothing."""
+    whole = (len(rows), len(columns)) == matrix.shape
+    return slice(None) if whole else (rows[:, None], columns)
 
 
 def groups_in(kernel: Kernel) -> Groups | None:
