@@ -83,4 +83,4 @@ def _by_gradient(some: Lesson, kernel: Groups, columns: Indices, theta: Array, l
     calls = int(np.clip(CALLS / len(some.y), *LIMITS))
     found = fit(model, some.x, some.y, [start], max_evaluations=calls, variances=some.variances)
     w = identity + found.theta[model.holds("mixing_deviation")].reshape(identity.shape)
-    return np.asarray(w / np.maximum(np.linalg.norm(w, axis=0), 1e-12))
+    return aligned(w / np.maximum(np.linalg.norm(w, axis=0), 1e-12))

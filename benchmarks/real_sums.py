@@ -1,0 +1,196 @@
+"""Two tasks with many numbers that act nearly on their own, as RPP-GP-UCB has them (§5.2).
+
+    python benchmarks/real_sums.py --data DNA.csv --jobs 2 --out real-sums.jsonl
+    python benchmarks/real_sums.py plot real-sums.jsonl --out picture.png
+
+`cascade-22`  The thresholds of the 22 stages of OpenCV's face detector, each between .2 and 1.2 times the
+              shipped one; the value is the share of wrong answers on scikit-image's 100 faces and 100 other
+              images. Needs opencv-python-headless < 5 and scikit-image.
+`lasso-180`   A penalty for each of the 180 inputs of the DNA data, over three decades; the value is the
+              squared error of five-fold cross-validation, as a share of the variance. Needs scikit-learn,
+              and the data as text: `DNA.rda` of Debian's r-cran-mlbench, written by pandas' `to_csv`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hidim._settings import split_names
+from hidim._types import Array, Params
+from hidim.bench.base import Problem, Suggest
+from hidim.bench.problems import NAMED, Named
+from hidim.bench.report import regret_curve
+from hidim.bench.runner import Record, plan, read_records, sweep
+from hidim.errors import HidimError
+from hidim.plot.style import finish, heading, label, new_figure, quiet
+from hidim.space import Space, Vector
+
+STAGES, INPUTS = 22, 180
+
+#: Thresholds as multiples of the shipped ones; penalties as multiples of the one that leaves nothing.
+LOW, HIGH = 0.2, 1.2
+SMALLEST = 1e-3
+
+COLOURS = ("#1f6feb", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#6e7781")
+
+
+@dataclass(frozen=True)
+class Cascade(Problem):
+    """The share of wrong answers of a face detector as a function of its thresholds."""
+
+    name: str = "cascade-22"
+    optimum: float = 0.0
+    noise: float = 0.0
+
+    def space(self) -> Space:
+        return Space(x=Vector(STAGES, LOW, HIGH))
+
+    def draw(self, suggest: Suggest) -> Params:
+        return {"x": LOW + (HIGH - LOW) * suggest.vector("x", STAGES)}
+
+    def value(self, params: Params) -> float:
+        import cv2
+
+        pieces, places, shipped = detector()
+        thresholds = np.asarray(params["x"], dtype=np.float64) * shipped
+        changed = list(pieces)
+        for place, threshold in zip(places, thresholds.tolist(), strict=True):
+            changed[place] = f"<stageThreshold>{threshold!r}</stageThreshold>"
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write("".join(changed))
+            file.flush()
+            classifier = cv2.CascadeClassifier(file.name)
+        found = [len(classifier.detectMultiScale(image, 1.1, 0)) > 0 for image in pictures()]
+        return float(np.mean(np.array(found) != (np.arange(len(found)) < 100)))
+
+
+@cache
+def detector() -> tuple[list[str], list[int], Array]:
+    """The shipped detector in pieces, where its thresholds are, and their values."""
+    import cv2
+
+    text = Path(cv2.data.haarcascades, "haarcascade_frontalface_alt.xml").read_text(encoding="utf-8")
+    pieces = re.split(r"(<stageThreshold>.*?</stageThreshold>)", text)
+    places = [place for place, piece in enumerate(pieces) if piece.startswith("<stageThreshold>")]
+    return pieces, places, np.array([float(pieces[place].split(">")[1].split("<")[0]) for place in places])
+
+
+@cache
+def pictures() -> Any:
+    """A hundred faces, then a hundred other images."""
+    from skimage.data import lfw_subset
+
+    return (255.0 * lfw_subset()).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class Lasso(Problem):
+    """The error of cross-validation of a linear regression as a function of 180 penalties."""
+
+    name: str = "lasso-180"
+    optimum: float = 0.0
+    noise: float = 0.0
+
+    def space(self) -> Space:
+        return Space(x=Vector(INPUTS, 0.0, 1.0))
+
+    def draw(self, suggest: Suggest) -> Params:
+        return {"x": suggest.vector("x", INPUTS)}
+
+    def value(self, params: Params) -> float:
+        from sklearn.linear_model import Lasso as Regression
+
+        x, y = dna(os.environ["DNA_CSV"])
+        largest = np.abs(x.T @ y).max() / len(y)
+        penalties = largest * SMALLEST ** (1.0 - np.asarray(params["x"], dtype=np.float64))
+        scaled = x / penalties  # a unit penalty on the scaled input
+        errors = []
+        for fold in range(5):
+            test = np.arange(len(y)) % 5 == fold
+            model = Regression(alpha=1.0, fit_intercept=True, max_iter=200, tol=1e-3)
+            model.fit(scaled[~test], y[~test])
+            errors.append(np.mean((model.predict(scaled[test]) - y[test]) ** 2))
+        return float(np.mean(errors) / np.var(y))
+
+
+@cache
+def dna(path: str) -> tuple[Array, Array]:
+    """Standardised inputs (n, 180) and centred classes (n,), in an order of their own."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
+    rows = [line.replace('"', "").split(",") for line in lines]
+    x = np.array([[float(entry) for entry in row[-INPUTS - 1 : -1]] for row in rows])
+    y = np.array([{"ei": 1.0, "ie": 2.0, "n": 3.0}[row[-1]] for row in rows])
+    order = np.random.default_rng(0).permutation(len(y))
+    x, y = x[order], y[order]
+    return (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-9), y - y.mean()
+
+
+NAMED["cascade-22"] = Named(Cascade, "RPP-GP-UCB: thresholds of a face detector")
+NAMED["lasso-180"] = Named(Lasso, "penalties of a weighted lasso on DNA")
+
+COMMON = "hidim:rpp-gp(size=1),hidim:add-gp(size=1),hidim:gp,optuna-tpe,random"
+METHODS = {
+    "cascade-22": f"{COMMON},hidim:add-gp(size=5),hidim:rembo(low=5)",
+    "lasso-180": f"{COMMON},hidim:add-gp(size=10),hidim:rembo(low=10)",
+}
+
+
+def plot(records: list[Record], path: Path) -> None:
+    """The best value so far, mean and standard error over the seeds."""
+    figure = new_figure(10.0, 3.9)
+    for axis, name in zip(figure.subplots(1, 2), METHODS, strict=True):
+        quiet(axis)
+        heading(axis, name)
+        for method, colour in zip(split_names(METHODS[name]), COLOURS, strict=False):
+            found = [r for r in records if (r["problem"], r["method"]) == (name, method) and not r["error"]]
+            if found:
+                curves = np.array([regret_curve(record) for record in found])
+                mean, error = curves.mean(axis=0), curves.std(axis=0) / np.sqrt(len(curves))
+                at = np.arange(1, len(mean) + 1)
+                axis.plot(at, mean, color=colour, linewidth=1.6, label=method.removeprefix("hidim:"))
+                axis.fill_between(at, mean - error, mean + error, color=colour, alpha=0.12, linewidth=0)
+        axis.set_ylim(top=float(np.quantile([r["values"][0] for r in records if r["problem"] == name], 0.5)))
+        label(axis, x="evaluations", y="wrong answers" if name == "cascade-22" else "error, best so far")
+        axis.legend(fontsize=7.5, frameon=False)
+    finish(figure, path)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("action", choices=["run", "plot"], nargs="?", default="run")
+    parser.add_argument("results", type=Path, nargs="?", help="of `run`, to be drawn")
+    parser.add_argument("--data", type=Path, help="DNA as text (or DNA_CSV)")
+    parser.add_argument("--problems", type=split_names, default=list(METHODS), help="by commas")
+    parser.add_argument("--methods", type=split_names, help="by commas, instead of those of the table")
+    parser.add_argument("--seeds", type=int, default=5, help="seeds 0 to N-1")
+    parser.add_argument("--evaluations", type=int, default=300, help="per run")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--out", type=Path, default=Path("real-sums.jsonl"))
+    options = parser.parse_args()
+    if options.action == "plot":
+        plot(read_records(options.results), options.out)
+        return 0
+    if options.data is not None:
+        os.environ["DNA_CSV"] = str(options.data.resolve())
+    if "lasso-180" in options.problems and "DNA_CSV" not in os.environ:
+        raise HidimError("give --data, or set DNA_CSV")
+    failed = False
+    for name in options.problems:
+        methods = options.methods or split_names(METHODS[name])
+        jobs = plan([name], methods, range(options.seeds), options.evaluations)
+        failed |= any(record["error"] for record in sweep(jobs, options.out, options.jobs))
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
