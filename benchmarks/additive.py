@@ -1,6 +1,6 @@
-"""A picture for docs/additive.md: a function of two numbers that is a sum after a change of axes.
+"""The pictures of docs/additive.md: a sum after a change of axes, and the components of a run.
 
-python benchmarks/additive.py --out docs/img/additive.png
+python benchmarks/additive.py --out docs/img/additive.png --components docs/img/components.png
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def known(prior: Additive) -> Posterior:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True, help="where to save the picture")
     parser.add_argument("--components", required=True, help="likewise, of the components of a run")
     arguments = parser.parse_args()
