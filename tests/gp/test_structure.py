@@ -90,7 +90,7 @@ def test_covariances_that_cannot_be_factorised_are_never_chosen():
 def test_the_gradient_of_a_direction():
     rng = np.random.default_rng(0)
     x, y = rng.random((40, 5)), rng.standard_normal(40)
-    likelihood = _Likelihood(x - 0.5, y)
+    likelihood = _Likelihood(x - 0.5, y, 1.5)
     p = np.concatenate([rng.standard_normal(5), PRIOR[:, 0] + 0.3])
     assert_gradient(likelihood(p)[1], lambda q: likelihood(q)[0], p)
 
@@ -99,7 +99,7 @@ def test_a_direction_agrees_with_a_process_on_the_line():
     """The expansion into sines is nearly exact: the likelihood is that with the full covariance."""
     rng = np.random.default_rng(1)
     x, y = rng.random((30, 3)), rng.standard_normal(30)
-    likelihood = _Likelihood(x - 0.5, y)
+    likelihood = _Likelihood(x - 0.5, y, 1.5)
     w, (length, variance, noise) = np.array([0.6, 0.0, 0.8]), (0.4, 0.9, 0.2)
     p = np.concatenate([w, np.log([length, variance, noise])])
     z = (x - 0.5) @ w
@@ -116,6 +116,34 @@ def test_planted_directions_are_found():
     y = np.sin(5 * (x - 0.5) @ w[:, 0]) + np.tanh(4 * (x - 0.5) @ w[:, 1])
     found = pursued(x, y, 10, rng)
     assert (np.abs(found.T @ w).max(axis=0) > 0.97).all()
+
+
+def test_a_direction_that_explains_all_is_the_only_one():
+    rng = np.random.default_rng(6)
+    x, w = rng.random((120, 6)), rng.standard_normal(6)
+    found = pursued(x, np.tanh(3 * (x - 0.5) @ w / np.linalg.norm(w)), 6, rng)
+    assert found.shape == (6, 1)
+
+
+def test_there_are_no_directions_in_a_constant():
+    rng = np.random.default_rng(7)
+    assert pursued(rng.random((100, 10)), np.full(100, 3.0), 10, rng).shape == (10, 0)
+
+
+def test_directions_towards_corners_are_wide():
+    """Points along the diagonal of fifty dimensions are more than three units from the centre."""
+    rng = np.random.default_rng(8)
+    x = np.clip(0.5 + rng.uniform(-0.5, 0.5, (200, 1)) + 0.05 * rng.standard_normal((200, 50)), 0, 1)
+    diagonal = np.full(50, 50**-0.5)
+    found = pursued(x, np.sin(1.2 * (x - 0.5) @ diagonal), 1, rng)
+    assert abs(float(found[:, 0] @ diagonal)) > 0.97
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_steps_do_not_break_the_fit(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.random((20, 4))
+    assert np.isfinite(pursued(x, (x[:, 0] > 0.5).astype(float), 4, rng)).all()
 
 
 def test_there_are_no_directions_in_noise():

@@ -19,20 +19,27 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import linear_sum_assignment, minimize
 
-from hidim._types import Array, Rng
+from hidim._types import Array, Mask, Rng
 
-#: Sines of the expansion: enough for length-scales from a twentieth of the interval.
-SINES = 24
+#: Sines of the expansion for a unit of half the interval, at least and at most: length-scales from an eighth.
+SINES, FEWEST, MOST = 16, 24, 64
 
 #: Half the interval, as a multiple of the largest |z|: at its ends every expansion is 0.
 MARGIN = 1.5
 
 #: Means and deviations of the normal priors on log ℓ, log σ² and log σ_n², with ℓ as a share of the width of
-#: the data. Residuals are standardised.
+#: the data. Residuals are standardised. Their limits keep the likelihood finite.
 PRIOR = np.array([[math.log(0.5), 1.0], [0.0, 1.0], [math.log(0.1), 2.0]])
+LIMITS = [(-4.0, 3.0), (-7.0, 7.0), (-12.0, 3.0)]
 
 #: Random directions to start from, and likelihoods for a direction at the most.
-ANYWHERE, CALLS = 2, 25
+ANYWHERE, CALLS = 2, 40
+
+#: Directions fitted to white noise had an evidence of up to twice their number of coordinates (40 cases).
+CHANCE = (5.0, 2.0)
+
+#: Residuals below this share of the deviation of the outcomes are as good as nothing.
+EXPLAINED = 0.01
 
 #: Logarithms of the spectrum are at least this.
 LEAST = -60.0
@@ -52,21 +59,22 @@ class Ridge(NamedTuple):
 def pursued(x: Array, y: Array, most: int, rng: Rng, known: Array | None = None) -> Array:
     """Directions (D, k) of unit length, k ≤ `most`, the first explaining most.
 
-    A direction fitted to white noise has an evidence of about D/2: one with less than D is left out, and none
-    is looked for after it.
+    A direction that chance may have made is left out, and none is looked for after it, or when next to
+    nothing is left to explain.
 
     Args:
         x: (n, D) in the unit cube; y: (n,).
         known: (D, s), directions to try first, each where the fits to residuals then stand.
     """
     residual = y - y.mean()
+    least = EXPLAINED * float(np.std(residual))
     found: list[Array] = []
-    while len(found) < most:
+    while len(found) < most and np.std(residual) > least:
         starts = _starts(x, residual, rng)
         if known is not None:
             starts += [column for column in known.T if np.any(column)]
         ridge = fitted_ridge(x, residual, starts)
-        if not ridge.evidence > x.shape[1]:
+        if not ridge.evidence > CHANCE[0] + CHANCE[1] * x.shape[1]:
             break
         residual = residual - ridge.fitted
         found.append(ridge.direction)
@@ -88,12 +96,20 @@ def _starts(x: Array, residual: Array, rng: Rng) -> list[Array]:
 def fitted_ridge(x: Array, residual: Array, starts: list[Array]) -> Ridge:
     """The most probable direction and function of it, from the best of several starts."""
     scale = max(float(np.std(residual)), 1e-12)
-    likelihood = _Likelihood(x - 0.5, residual / scale)
-    candidates = [np.concatenate([w / np.linalg.norm(w), PRIOR[:, 0]]) for w in starts if np.any(w)]
+    units = [w / np.linalg.norm(w) for w in starts if np.any(w)]
+    widest = max(float(np.abs((x - 0.5) @ w).max()) for w in units)
+    likelihood = _Likelihood(x - 0.5, residual / scale, MARGIN * widest + 1e-9)
+    candidates = [np.concatenate([w, PRIOR[:, 0]]) for w in units]
     losses = [likelihood(p)[0] for p in candidates]
     best, loss = candidates[int(np.argmin(losses))], min(losses)
-    limits = {"maxfun": CALLS, "maxiter": CALLS}
-    result = minimize(likelihood, best, jac=True, method="L-BFGS-B", options=limits)
+    result = minimize(
+        likelihood,
+        best,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(None, None)] * x.shape[1] + LIMITS,
+        options={"maxfun": CALLS, "maxiter": CALLS},
+    )
     if result.fun < loss:
         best, loss = result.x, float(result.fun)
     w = best[: x.shape[1]]
@@ -106,6 +122,7 @@ class _Parts(NamedTuple):
 
     unit: Array
     norm: float
+    inside: Mask
     angles: Array
     phi: Array
     length: float
@@ -117,31 +134,34 @@ class _Parts(NamedTuple):
 
 
 class _Likelihood:
-    """−log p(r, θ) of θ = (w, log ℓ, log σ², log σ_n²), with its gradient."""
+    """−log p(r, θ) of θ = (w, log ℓ, log σ², log σ_n²), with its gradient, for |z| up to `half`."""
 
-    def __init__(self, away: Array, residual: Array) -> None:
+    def __init__(self, away: Array, residual: Array, half: float) -> None:
         self.away = away
         self.residual = residual
-        # No unit w makes |z| larger than the norm of a row.
-        self.half = MARGIN * min(float(np.linalg.norm(away, axis=1).max()), 1.0) + 1e-9
-        self.omega = math.pi * np.arange(1, SINES + 1) / (2.0 * self.half)
+        self.half = half
+        count = int(np.clip(SINES * half, FEWEST, MOST))
+        self.omega = math.pi * np.arange(1, count + 1) / (2.0 * half)
 
     def _parts(self, p: Array) -> _Parts:
         dim = self.away.shape[1]
         w, (log_length, log_variance, log_noise) = p[:dim], p[dim:]
         norm = max(float(np.linalg.norm(w)), 1e-12)
-        z = np.clip(self.away @ (w / norm), -self.half, self.half)
-        angles = np.outer(z + self.half, self.omega)
+        z = self.away @ (w / norm)
+        inside = np.abs(z) < self.half
+        angles = np.outer(np.clip(z, -self.half, self.half) + self.half, self.omega)
         phi = np.sin(angles) / math.sqrt(self.half)
-        length = math.exp(np.clip(log_length, -10.0, 10.0))
+        length, noise = math.exp(log_length), math.exp(log_noise)
         log_spectrum = log_variance + 0.5 * math.log(2.0 * math.pi) + math.log(length)
         log_spectrum = np.maximum(log_spectrum - 0.5 * (length * self.omega) ** 2, LEAST)
-        noise = math.exp(np.clip(log_noise, -14.0, 5.0))
         root = np.exp(0.5 * log_spectrum)
         square = phi.T @ phi
-        matrix = np.eye(SINES) + root[:, None] * square * (root / noise)
-        inverse = cho_solve(cho_factor(matrix), np.eye(SINES)) * root[:, None] * (root / noise)  # B⁻¹
-        return _Parts(w / norm, norm, angles, phi, length, log_spectrum, noise, square, matrix, inverse)
+        identity = np.eye(len(root))
+        matrix = identity + root[:, None] * square * (root / noise)
+        inverse = cho_solve(cho_factor(matrix), identity) * root[:, None] * (root / noise)  # B⁻¹
+        return _Parts(
+            w / norm, norm, inside, angles, phi, length, log_spectrum, noise, square, matrix, inverse
+        )
 
     def mean(self, p: Array) -> Array:
         """The fitted function at the observations (n,)."""
@@ -149,7 +169,7 @@ class _Likelihood:
         return np.asarray(parts.phi @ (parts.inverse @ (parts.phi.T @ self.residual)))
 
     def __call__(self, p: Array) -> tuple[float, Array]:
-        unit, norm, angles, phi, length, logs, noise, square, matrix, inverse = self._parts(p)
+        unit, norm, inside, angles, phi, length, logs, noise, square, matrix, inverse = self._parts(p)
         alpha = (self.residual - phi @ (inverse @ (phi.T @ self.residual))) / noise
         n = len(self.residual)
         value = 0.5 * (self.residual @ alpha + n * math.log(noise) + np.linalg.slogdet(matrix)[1])
@@ -157,7 +177,7 @@ class _Likelihood:
         along = phi.T @ alpha
         d_phi = phi @ inverse - np.outer(alpha, along * spectrum)
         d_z = np.einsum("ij,ij,j->i", d_phi, np.cos(angles), self.omega) / math.sqrt(self.half)
-        d_unit = self.away.T @ d_z
+        d_unit = self.away.T @ (d_z * inside)
         d_w = (d_unit - (d_unit @ unit) * unit) / norm
         effective = np.diagonal(square @ inverse)
         d_logs = 0.5 * (effective - along**2 * spectrum) * (logs > LEAST)
