@@ -73,7 +73,7 @@ def test_groups_that_the_method_has_learnt_are_taken_over_and_told():
     learnt = next(t.meta["fit"]["structure"]["groups"] for t in reversed(result.history) if "fit" in t.meta)
     names = SPACE.columns.names
     assert {c.names for c in result.components()} == {tuple(names[i] for i in group) for group in learnt}
-    assert "As a sum over the groups that the method has learnt" in result.explain()
+    assert "As a sum over the groups of the method's model" in result.explain()
     assert str(result.components()).count("%") == len(learnt)
 
 
@@ -88,7 +88,7 @@ def test_learnt_directions_are_told_by_their_largest_weights():
     assert {"x[0]", "x[1]"} == set(list(strongest.weights)[:2])
     assert "x[0]" in strongest.name
     assert strongest.weights["x[0]"] == pytest.approx(strongest.weights["x[1]"], abs=0.2)
-    assert "directions that the method has learnt" in result.explain()
+    assert "As a sum over the directions of the method's model" in result.explain()
 
 
 def test_conditional_spaces_have_effects_where_parameters_exist():
@@ -105,6 +105,28 @@ def test_conditional_spaces_have_effects_where_parameters_exist():
     inactive = "m=two/c" if best["m"] == "one" else "m=one/a"
     assert effects[inactive].at is None
     assert effects["d"].mean[-1] - effects["d"].mean[0] == pytest.approx(1.0, abs=0.2)
+
+
+def test_parts_of_nested_groups_add_up():
+    """Main effects and an interaction: what the three terms say is what the model says."""
+    space = Space(a=Float(0, 1), b=Float(0, 1))
+
+    def both(params) -> float:
+        return float(2 * params["a"] + np.sin(4 * params["a"] * params["b"]))
+
+    known = Insight(space, history(60, both, space)).components([["a"], ["b"], ["a", "b"]])
+    best = Insight(space, history(60, both, space)).best.params
+    along = [effect for component in known for effect in component.effects if effect.name == "a"]
+    assert len(along) == 2
+    total = sum(effect.mean for effect in along)
+    truth = [both({"a": a, "b": best["b"]}) - both(best) for a in along[0].grid]
+    np.testing.assert_allclose(total, truth, atol=0.15)
+
+
+@pytest.mark.parametrize("groups", [["a", "b"], [[]], "ab"])
+def test_groups_are_lists_of_names(groups):
+    with pytest.raises(MethodError, match="lists of names"):
+        insight().components(groups)
 
 
 def test_unknown_names_and_too_few_trials_are_refused():

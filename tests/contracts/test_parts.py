@@ -38,14 +38,23 @@ BASES = {
 FIELDS = {kind.__name__.lower(): known for kind, known in PARTS.items() if kind.__name__ != "Beta"}
 SWAPS = [(base, field, name) for base in BASES for field, known in FIELDS.items() for name in known]
 
+#: Priors that learn a structure.
+LEARNING = ("additive", "pursuit", "restricted")
+
 #: What makes no sense: additive searches and utilities without an additive prior, kernels of an embedding
 #: without one, trees seen through one, a schedule for models with more than length-scales, and draws from
 #: kernels without features; for cylinders likewise. Bounds of groups are searched group by group.
 REFUSED = {
     *((base, "prior", "embedded") for base in ("gp", "addtree", "baxus", "bock")),
-    *(("baxus", "prior", name) for name in ("additive", "leaves", "pursuit", "restricted", "tree")),
+    *(("baxus", "prior", name) for name in (*LEARNING, "leaves", "tree")),
     ("addtree", "frame", "growing"),
     *(("addtree", "prior", name) for name in ("cylinder", "flat", "leaves")),
+    *(
+        (b, "prior", name)
+        for b in ("gp", "addtree", "bock")
+        for name in ("additive", "pursuit", "restricted")
+    ),
+    *(("rpp", "inference", name) for name in ("adaptive", "map", "slice")),
     *(("rembo", "prior", name) for name in PRIORS if name != "embedded"),
     *(("rpp", "prior", name) for name in ("cylinder", "embedded", "flat", "leaves", "tree")),
     *(("rpp", "frame", name) for name in ("growing", "subspaces")),

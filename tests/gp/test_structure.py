@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import time
 from itertools import permutations
 
 import numpy as np
 import pytest
 
 from differences import assert_gradient
+from hidim import Choice, Space, Vector
+from hidim.belief.priors import Additive, Lesson, additive
+from hidim.frame import Ground
 from hidim.gp.kernels import Matern, SquaredExponential
-from hidim.gp.partition import Evidence, contributions, learnt_partition, random_partition
+from hidim.gp.partition import Evidence, _in_order_of, contributions, learnt_partition, random_partition
 from hidim.gp.pursuit import PRIOR, _Likelihood, aligned, pursued
 from hidim.gp.restriction import log_ratio, mixed, restricted_alpha, smallest_alpha
 
@@ -76,6 +80,45 @@ def test_labels_are_grouped_with_the_numbers_that_they_change():
     judge = Evidence(contributions(x / 0.7, weights, x, SquaredExponential()), y, 0.5, 1e-3)
     learnt = learnt_partition(judge, None, [np.arange(4)], 2, rng)
     assert as_sets(learnt) == {frozenset({1, 3}), frozenset({0, 2})}
+
+
+def test_the_evidence_is_that_of_the_model_where_columns_do_not_exist():
+    """Columns of other branches are NaN, and an option without columns has a term of its own."""
+    space = Space(m=Choice(p=Space(a=Vector(4)), q=Space(b=Vector(4)), r=None), d=Vector(3))
+    rng = np.random.default_rng(0)
+    x = space.snap(rng.random((40, space.dim)))
+    y = rng.standard_normal(40)
+    prior = Additive(size=2)
+    seen: list[tuple[Evidence, list[np.ndarray]]] = []
+
+    def spying(judge, known, cells, size, chance):
+        seen.append((judge, list(known)))
+        return list(known)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(additive, "learnt_partition", spying)
+        prior.learnt(Lesson(Ground(space), x, y), rng)
+    judge, groups = seen[0]
+    model = prior.model(Ground(space))
+    theta = model.start
+    k = model.kernel.gram(theta[:-1], x).value + np.exp(theta[-1]) * np.eye(40) + 1.0
+    exact = 0.5 * y @ np.linalg.solve(k, y) + 0.5 * np.linalg.slogdet(k)[1]
+    assert judge.of(groups) == pytest.approx(exact, rel=1e-9)
+
+
+def test_groups_keep_the_places_of_those_that_they_come_from():
+    known = [np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([6, 7, 8])]
+    new = [np.array([2, 7, 8]), np.array([0, 1, 6]), np.array([3, 4, 5])]
+    assert [group.tolist() for group in _in_order_of(known, new)] == [[0, 1, 6], [3, 4, 5], [2, 7, 8]]
+
+
+def test_a_thousand_columns_take_seconds():
+    rng = np.random.default_rng(0)
+    x, y = rng.random((20, 1000)), rng.standard_normal(20)
+    started = time.perf_counter()
+    groups = learnt_partition(evidence(x, y), None, [np.arange(1000)], 5, rng)
+    assert time.perf_counter() - started < 20.0
+    assert sorted(np.concatenate(groups).tolist()) == list(range(1000))
 
 
 def test_covariances_that_cannot_be_factorised_are_never_chosen():

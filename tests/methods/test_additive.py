@@ -243,10 +243,11 @@ def test_a_planted_direction_is_learnt_through_the_prior(pursuit):
 # -- the search ----------------------------------------------------------------------------------------------
 
 
-def _known(prior: Additive, space: Space, structure=None, n: int = 25) -> Posterior:
+def _known(prior: Additive, space: Space, structure=None, n: int = 25, labels: bool = False) -> Posterior:
     rng = np.random.default_rng(3)
     x = space.snap(rng.random((n, space.dim)))
-    y = np.sin(4 * x[:, 0]) * x[:, 1] + (x[:, 2] - 0.3) ** 2 - x[:, 3] * x[:, 0]
+    last = rng.random(n) if labels else x[:, 3]
+    y = np.sin(4 * x[:, 0]) * x[:, 1] + (x[:, 2] - 0.3) ** 2 - last * x[:, 0]
     return Posterior(*_model(prior, space, structure), x, (y - y.mean()) / y.std())
 
 
@@ -264,7 +265,12 @@ def _sum_of_bounds(known: Posterior, kappa: float, u: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "groups", [[["x[0]", "x[1]"], ["x[2]", "x[3]"]], [["x[0]", "x[1]"], ["x[1]", "x[2]"], ["x[0]", "x[3]"]]]
+    "groups",
+    [
+        [["x[0]", "x[1]"], ["x[2]", "x[3]"]],
+        [["x[0]", "x[1]"], ["x[1]", "x[2]"], ["x[0]", "x[3]"]],
+        [["x[0]"], ["x[1]"], ["x[0]", "x[1]"], ["x[2]", "x[3]"]],
+    ],
 )
 def test_the_decomposed_maximum_is_that_of_brute_force(groups):
     space = Space(x=Vector(4))
@@ -272,7 +278,7 @@ def test_the_decomposed_maximum_is_that_of_brute_force(groups):
     best = np.empty((0, 4))
     axes, rng = Axes(Ground(space)), np.random.default_rng(0)
     search = Paths(settings=2048, lanes=3, climbs=100)
-    if len(groups) == 3:  # ascents of all columns together want somewhere to start
+    if len(groups) > 2:  # ascents of all columns together want somewhere to start
         best = rng.random((30, 4))
     found = search.composed(known, axes, tree(space), [2.0], best, rng)[0].points[:1]
     grid = _grid(4, 21)
@@ -309,7 +315,38 @@ def test_the_sum_of_bounds_of_overlapping_groups():
     space = Space(x=Vector(4))
     known = _known(Additive(groups=[["x[0]", "x[1]"], ["x[1]", "x[2]"], ["x[3]"]]), space)
     u = np.random.default_rng(5).random((6, 4))
-    blocks = [Block(columns) for columns in known.groups]
+    blocks = [Block(columns, place=place) for place, columns in enumerate(known.groups)]
     np.testing.assert_allclose(
         summed_bounds(known, 1.5, blocks, u).value, _sum_of_bounds(known, 1.5, u), atol=1e-9
     )
+
+
+def test_overlapping_labels_are_the_best_of_all():
+    space = Space({name: Choice(*"uvwz") for name in "abc"})
+    known = _known(Additive(groups=[["a", "b"], ["b", "c"]]), space, n=20, labels=True)
+    labels = itertools.product("uvwz", repeat=3)
+    every = space.encode_all([dict(zip("abc", chosen, strict=True)) for chosen in labels])
+    axes, rng = Axes(Ground(space)), np.random.default_rng(0)
+    found = Paths().composed(known, axes, tree(space), [1.0], known.x[:3], rng)[0].points[:1]
+    assert _sum_of_bounds(known, 1.0, found)[0] >= _sum_of_bounds(known, 1.0, every).max() - 1e-9
+
+
+def test_what_was_tried_already_is_replaced_by_what_is_next_best():
+    """An optimum in a corner, and integers of which there are few."""
+    corner = run(quick("add-gp", size=2), Space(x=Vector(4)), lambda p: float(p["x"].sum()), 30)
+    few = Space({f"n{i}": Int(0, 3) for i in range(6)})
+    counted = run(quick("add-gp", size=2), few, lambda p: float(sum((v - 1) ** 2 for v in p.values())), 40)
+    for optimizer in (corner, counted):
+        assert sum(trial.meta.get("instead") == "random" for trial in optimizer.history) == 0
+    assert counted.best.value == 0.0
+
+
+def test_directions_are_not_warped():
+    with pytest.raises(MethodError, match="use delta=0"):
+        Additive(delta=0.1, warped=True)
+
+
+def test_what_learns_needs_an_inference_that_does():
+    with pytest.raises(MethodError, match="inference='relearning'"):
+        configured("rpp-gp", inference="map")
+    assert configured("add-gp", inference="map", groups=[["a"], ["b"]]).inference.twins

@@ -51,6 +51,9 @@ class Belief(Protocol):
     def unmixed(self) -> tuple[Belief, Mixing | None]:
         """The same as a function of what it mixes of its inputs, and how; groups are columns of these."""
 
+    def alone(self, u: Array, which: Indices) -> Prediction:
+        """Of the term of the group `which` (r,) at each row of (r, p), which is NaN in all other columns."""
+
     def information(self) -> float:
         """How much the observations say of the function, ½ log |1 + K/σ²|."""
 

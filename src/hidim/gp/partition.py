@@ -21,18 +21,24 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.optimize import linear_sum_assignment
 
 from hidim._types import Array, Indices, Mask, Rng
 from hidim.gp.kernels.stationary import Form
 
-#: Groups are judged by at most this many observations: T takes two products of n² numbers for every column.
-MOST = 256
+#: Groups are judged by at most so many observations, and numbers of pairs of them over all columns, 240 MB.
+MOST, PAIRS = 256, 30_000_000
 
 #: Random partitions that the known one is compared with: the released code's number.
 RANDOM = 5
 
-#: Exchanges of which the best is made, and how many are made at the most for every column.
-TRIES, ROUNDS = 8, 1.0
+#: Exchanges of which the best is made, how many are made at the most, columns looked at for each.
+TRIES, ROUNDS, WIDE = 8, 100, 256
+
+
+def enough(dim: int) -> int:
+    """Of how many observations groups of D columns are learnt at the most."""
+    return min(MOST, math.isqrt(PAIRS // max(dim, 1)))
 
 
 class Contributions(NamedTuple):
@@ -41,27 +47,29 @@ class Contributions(NamedTuple):
     Args:
         pairs: (D, n, n), squared distances of numbers, weighted disagreements of labels.
         labels: which columns (D,) are labels.
+        exists: which inputs have each column, (n, D).
         form: ρ.
     """
 
     pairs: Array
     labels: Mask
+    exists: Mask
     form: Form
 
 
 def contributions(numbers: Array, weights: Array, x: Array, form: Form) -> Contributions:
-    """Of all columns of `x` (n, D).
+    """Of all columns of `x` (n, D), NaN where they do not exist.
 
     Args:
         numbers: (n, D), the columns divided by their length-scales; whatever for labels.
         weights: (D,), of labels; NaN for numbers.
     """
-    labels = ~np.isnan(weights)
-    images = np.where(labels, x, numbers).T
+    labels, exists = ~np.isnan(weights), ~np.isnan(x)
+    images = np.where(exists, np.where(labels, x, numbers), 0.0).T
     pairs = images[:, :, None] - images[:, None, :]
     pairs *= pairs
     pairs[labels] = (pairs[labels] > 1e-12) * weights[labels, None, None]
-    return Contributions(pairs, labels, form)
+    return Contributions(pairs, labels, exists, form)
 
 
 class Group(NamedTuple):
@@ -70,12 +78,14 @@ class Group(NamedTuple):
     Args:
         numbers: (n, n), the sum over its numbers.
         labels: that over its labels.
+        exists: which inputs (n,) have the group.
         value: K_v (n, n).
         slopes: its derivatives in both.
     """
 
     numbers: Array
     labels: Array
+    exists: Mask
     value: Array
     slopes: tuple[Array, Array]
 
@@ -89,17 +99,19 @@ class Evidence:
         y: (n,), outcomes, standardised.
         amplitude: the variance of every group.
         ridge: what is added to the diagonal, (n,) or one number.
+        rest: the covariance (n, n) of what is in no group, if there is anything.
     """
 
     known: Contributions
     y: Array
     amplitude: float
     ridge: float | Array
+    rest: Array | float = 0.0
 
     @cached_property
     def _base(self) -> Array:
         """The covariance (n, n) of what belongs to no group: noise, and a constant mean of unit variance."""
-        base = np.ones((len(self.y), len(self.y)))
+        base = np.ones((len(self.y), len(self.y))) + self.rest
         base.flat[:: len(base) + 1] += self.ridge
         return base
 
@@ -107,7 +119,7 @@ class Evidence:
         """The covariance of a group of columns."""
         labels = self.known.labels[columns]
         numbers, others = (self.known.pairs[columns[mask]].sum(axis=0) for mask in (~labels, labels))
-        return self._covariance(numbers, others)
+        return self._covariance(numbers, others, self.known.exists[:, columns[0]])
 
     def swapped(self, group: Group, gone: int, come: int) -> Group:
         """The group after one column has taken the place of another."""
@@ -115,15 +127,18 @@ class Evidence:
         for column, sign in ((gone, -1.0), (come, 1.0)):
             kind = int(self.known.labels[column])
             sums[kind] = sums[kind] + sign * self.known.pairs[column]
-        return self._covariance(np.maximum(sums[0], 0.0), sums[1])
+        return self._covariance(np.maximum(sums[0], 0.0), sums[1], group.exists)
 
-    def _covariance(self, numbers: Array, labels: Array) -> Group:
+    def _covariance(self, numbers: Array, labels: Array, exists: Mask) -> Group:
         value, slope = self.known.form(numbers)
         if self.known.labels.any():
             apart = np.exp(-labels)
             value, slope = value * apart, slope * apart
+        if not exists.all():
+            both = np.outer(exists, exists)
+            value, slope = value * both, slope * both
         value = self.amplitude * value
-        return Group(numbers, labels, value, (self.amplitude * slope, -value))
+        return Group(numbers, labels, exists, value, (self.amplitude * slope, -value))
 
     def loss(self, covariance: Array) -> float:
         """−log p(y), up to a constant, for the sum (n, n) over the groups; inf if it cannot be had."""
@@ -165,14 +180,25 @@ def learnt_partition(
         size: of the groups.
     """
     candidates = [random_partition(cells, size, rng) for _ in range(RANDOM)]
-    if known is not None:
-        candidates.insert(0, list(known))
-    best = min(candidates, key=evidence.of)
-    return _exchanged(evidence, best, cells)
+    losses = [evidence.of(candidate) for candidate in candidates]
+    best = candidates[int(np.argmin(losses))]
+    if known is None:
+        return _exchanged(evidence, best, cells, rng)
+    if evidence.of(known) <= min(losses) + 1e-6:
+        return _exchanged(evidence, list(known), cells, rng)
+    return _in_order_of(known, _exchanged(evidence, best, cells, rng))
 
 
-def _exchanged(evidence: Evidence, groups: list[Indices], cells: Sequence[Indices]) -> list[Indices]:
-    """The partition after all exchanges that help."""
+def _in_order_of(known: Sequence[Indices], groups: list[Indices]) -> list[Indices]:
+    """Groups in the places of those that they have most in common with: parameters of groups go by place."""
+    common = np.array([[len(np.intersect1d(old, new)) for new in groups] for old in known])
+    return [groups[place] for place in linear_sum_assignment(-common)[1]]
+
+
+def _exchanged(
+    evidence: Evidence, groups: list[Indices], cells: Sequence[Indices], rng: Rng
+) -> list[Indices]:
+    """The partition after all exchanges that help, or as many as there is time for."""
     dim = len(evidence.known.labels)
     cell, member = np.full(dim, -1), np.full(dim, -1)
     for place, columns in enumerate(cells):
@@ -182,9 +208,10 @@ def _exchanged(evidence: Evidence, groups: list[Indices], cells: Sequence[Indice
     parts = [evidence.group(columns) for columns in groups]
     total = np.sum([part.value for part in parts], axis=0)
     loss = evidence.loss(total)
-    for _ in range(math.ceil(ROUNDS * dim)):
+    for _ in range(ROUNDS):
         best: tuple[float, int, int, Group, Group, Array] | None = None
-        for i, j in _promising(evidence, parts, total, member, cell).tolist():
+        looked = np.arange(dim) if dim <= WIDE else np.sort(rng.choice(dim, WIDE, replace=False))
+        for i, j in _promising(evidence, parts, total, member, cell, looked).tolist():
             a, b = parts[member[i]], parts[member[j]]
             here, there = evidence.swapped(a, i, j), evidence.swapped(b, j, i)
             changed = total - a.value - b.value + here.value + there.value
@@ -201,26 +228,25 @@ def _exchanged(evidence: Evidence, groups: list[Indices], cells: Sequence[Indice
 
 
 def _promising(
-    evidence: Evidence,
-    parts: Sequence[Group],
-    total: Array,
-    member: Indices,
-    cell: Indices,
+    evidence: Evidence, parts: Sequence[Group], total: Array, member: Indices, cell: Indices, looked: Indices
 ) -> Indices:
-    """Pairs (k, 2) of columns whose exchange should help most, to first order."""
-    pairs, labels, _ = evidence.known
-    gradient = evidence.slope(total)
-    flat = pairs.reshape(len(pairs), -1)
-    table = np.empty((len(parts), len(pairs)))
+    """Pairs (k, 2) of the columns `looked` at whose exchange should help most, to first order."""
+    labels, gradient = evidence.known.labels[looked], evidence.slope(total)
+    flat = evidence.known.pairs.reshape(len(member), -1)
+    own, at = np.unique(member[looked], return_inverse=True)  # groups of these columns, and which is whose
+    table = np.zeros((len(own), len(looked)))
     for kind, columns in enumerate((np.flatnonzero(~labels), np.flatnonzero(labels))):
         if len(columns):
-            weights = np.stack([(gradient * part.slopes[kind]).ravel() for part in parts])
-            table[:, columns] = weights @ (flat.T if len(columns) == len(flat) else flat[columns].T)
-    own = table[member, np.arange(len(pairs))]  # T[a, i]
-    gain = table[member]  # T[a(i), j]
-    change = gain - own[:, None] + gain.T - own[None, :]
-    allowed = (cell[:, None] == cell) & (member[:, None] < member) & (member[:, None] >= 0)
+            weights = np.stack([(gradient * parts[place].slopes[kind]).ravel() for place in own])
+            whole = len(columns) == len(flat)
+            table[:, columns] = weights @ (flat.T if whole else flat[looked[columns]].T)
+    stays = table[at, np.arange(len(looked))]  # T[a, i]
+    comes = table[at]  # T[a(i), j]
+    change = comes - stays[:, None] + comes.T - stays[None, :]
+    here, inside = member[looked], cell[looked]
+    allowed = (inside[:, None] == inside) & (here[:, None] < here) & (here[:, None] >= 0)
     change = np.where(allowed, change, 0.0)
-    order = np.argsort(change, axis=None)[:TRIES]
-    found = np.column_stack(np.unravel_index(order, change.shape))
-    return found[change.ravel()[order] < 0.0]
+    first = np.argpartition(change, min(TRIES, change.size - 1), axis=None)[:TRIES]
+    first = first[np.argsort(change.ravel()[first], kind="stable")]
+    found = looked[np.column_stack(np.unravel_index(first, change.shape))]
+    return found[change.ravel()[first] < 0.0]

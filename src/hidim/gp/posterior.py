@@ -202,6 +202,43 @@ class Posterior:
         against = kernel.against(theta, self.x)
         return lambda u: self._predicted(0.0, against(u), kernel.diagonal(theta, u))
 
+    def alone(self, u: Array, which: Indices) -> Prediction:
+        """For each row of (r, p) the term of the group `which` (r,), by its place among `groups`.
+
+        Rows are NaN in the columns of other groups, or lead to a group without columns (−1). The constant
+        mean belongs to no term.
+        """
+        if not self._nested:
+            found = self.predict(u)
+            return found._replace(mean=found.mean - self.mean)
+        mean, variance = np.empty(len(u)), np.empty(len(u))
+        parts: list[tuple[Indices, Prediction]] = []
+        for place in np.unique(which):
+            rows = np.flatnonzero(which == place)
+            if place < 0:
+                found = self.predict(u[rows])
+                found = found._replace(mean=found.mean - self.mean)
+            else:
+                found = self.term(int(place))(u[rows])
+            mean[rows], variance[rows] = found.mean, found.variance
+            parts.append((rows, found))
+
+        def to_inputs(d_mean: Array, d_variance: Array) -> Array:
+            gradient = np.zeros_like(u)
+            for rows, found in parts:
+                gradient[rows] = found.to_inputs(d_mean[rows], d_variance[rows])
+            return gradient
+
+        return Prediction(mean, variance, to_inputs)
+
+    @cached_property
+    def _nested(self) -> bool:
+        """Whether a group lies in another one: then a row with the columns of that has both."""
+        sets = [frozenset(columns.tolist()) for columns in self.groups if len(columns)]
+        if sum(map(len, sets)) == len(frozenset().union(*sets)):
+            return False
+        return any(a <= b for place, a in enumerate(sets) for other, b in enumerate(sets) if place != other)
+
     def _predicted(self, mean: float, k: Cross, diagonal: Cross) -> Prediction:
         """From the covariance with the observations (r, n) and the variance (r,) of what is predicted."""
         solved = self._solved(linalg.solve_lower, k.value.T)  # (n, r)

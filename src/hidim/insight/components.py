@@ -23,9 +23,10 @@ import numpy as np
 from hidim._types import Array, Indices
 from hidim.belief.priors import Additive, Structure
 from hidim.belief.priors.directions import mixing_of
-from hidim.belief.priors.grouping import mixable, named_groups, together
+from hidim.belief.priors.grouping import as_groups, mixable, named_groups, together
 from hidim.gp import linalg
-from hidim.gp.kernels.groups import groups_in
+from hidim.gp.kernels.base import Against
+from hidim.gp.kernels.terms import Summand, terms
 from hidim.gp.maps import Mixing
 from hidim.gp.posterior import Posterior
 from hidim.insight.fitting import View
@@ -145,7 +146,7 @@ def components(
     check_width(space)
     structure = last_structure(history)
     if groups is not None or structure is None:
-        names = [] if groups is None else groups
+        names = () if groups is None else as_groups(groups)
         structure = {"groups": [g.tolist() for g in named_groups(space, names, together(space))]}
     prior = Additive(lengthscales="hierarchical", form="matern", spread=SPREAD)
     numbers = np.flatnonzero(space.columns.kind != Kind.LABEL)
@@ -181,8 +182,12 @@ class _Decomposition:
     @cached_property
     def terms(self) -> list[Indices]:
         """The columns of every group that has any."""
-        kernel = groups_in(self.learned.posterior.model.kernel)
-        return [] if kernel is None else [term.columns for term in kernel.terms if len(term.columns)]
+        return [columns for columns in self.posterior.groups if len(columns)]
+
+    @cached_property
+    def _at(self) -> Array:
+        """The best point (D,)."""
+        return np.asarray(self._into(self.best[None])[0])
 
     @cached_property
     def scale(self) -> float:
@@ -204,25 +209,25 @@ class _Decomposition:
     def _into(self, points: Array) -> Array:
         return points if self.mixing is None else self.mixing(np.empty(0), points).value
 
-    def _alone(self, place: int, rows: Array) -> Array:
-        """Rows (r, D) with the columns of one group and NaN in all others: inputs of its term alone."""
-        alone = np.full(rows.shape, np.nan)
-        alone[:, self.terms[place]] = rows[:, self.terms[place]]
-        return alone
+    @cached_property
+    def _summands(self) -> list[tuple[Summand, Against]]:
+        """The terms of the groups, each with its covariance with the observations."""
+        known = self.posterior
+        every = terms(known.model.kernel, known.theta[:-1])
+        own = [one for one, columns in zip(every, known.groups, strict=True) if len(columns)]
+        return [(one, one.kernel.against(one.theta, known.x)) for one in own]
 
     def _effect(self, place: int, rows: Array) -> Array:
         """The mean of a term (r,) at rows (r, D), in units of the objective; 0 where it is not."""
-        return self.scale * (self.posterior.predict(self._alone(place, rows)).mean - self.posterior.mean)
+        return self.scale * np.asarray(self._summands[place][1](rows).value @ self.posterior.alpha)
 
     def _change(self, place: int, rows: Array, origin: Array) -> tuple[Array, Array]:
         """Mean and deviation (r,) of a term at rows (r, D), less its value at `origin` (D,)."""
-        known, theta = self.posterior, self.posterior.theta[:-1]
-        rows, origin = self._alone(place, rows), self._alone(place, origin[None])
-        kernel = known.model.kernel
-        k = kernel.against(theta, known.x)
-        difference = k(rows).value - k(origin).value
-        variance = kernel.diagonal(theta, rows).value + kernel.diagonal(theta, origin).value
-        variance = variance - 2.0 * kernel.against(theta, origin)(rows).value[:, 0]
+        known, ((kernel, theta), k) = self.posterior, self._summands[place]
+        here = origin[None]
+        difference = k(rows).value - k(here).value
+        variance = kernel.diagonal(theta, rows).value + kernel.diagonal(theta, here).value
+        variance = variance - 2.0 * kernel.against(theta, here)(rows).value[:, 0]
         solved = linalg.solve_lower(known.factor, difference.T)
         variance = np.maximum(variance - np.einsum("ij,ij->j", solved, solved), 0.0)
         return self.scale * (difference @ known.alpha), abs(self.scale) * np.sqrt(variance)
@@ -233,7 +238,7 @@ class _Decomposition:
 
     def _along(self, place: int, column: int) -> Effect:
         """The effect of a term along one of its columns."""
-        best = self._into(self.best[None])[0]
+        best = self._at
         active = not np.isnan(best[column])
         marks, grid, log, weights = self._axis(column)
         origin = np.where(
@@ -267,7 +272,7 @@ class _Decomposition:
             order = np.argsort(-np.abs(values), kind="stable")
             if np.abs(values).sum() < (1.0 + SLANT) * abs(values[own]):  # the axis itself
                 return self._parameter(column)
-            seen = self.points[:, column]
+            seen = np.append(self.points[:, column], self._at[column])
             marks = np.linspace(float(seen.min()), float(seen.max()), GRID)
             return marks, marks - 0.5, False, {names[i]: float(values[i]) for i in order}
         return self._parameter(column)

@@ -234,7 +234,7 @@ def _groups(insight: Findings) -> Iterator[str]:
         return
     kind = "directions" if any(effect.weights for c in known for effect in c.effects) else "groups"
     yield ""
-    yield f"As a sum over the {kind} that the method has learnt ({_trust(known.quality)}):"
+    yield f"As a sum over the {kind} of the method's model ({_trust(known.quality)}):"
     for component in known[:MOST_GROUPS]:
         yield f"  {percent(component.share):>5}  {short(component.title, WIDTH - 12)}"
     rest = known[MOST_GROUPS:]

@@ -26,7 +26,7 @@ from hidim.belief.feasibility import Feasibility, learn_feasibility
 from hidim.belief.inference import Inference, Peak, Study
 from hidim.belief.noise import is_noisy, probe
 from hidim.belief.plateau import is_plateau
-from hidim.belief.priors import Flat, Prior
+from hidim.belief.priors import Flat, Learnable, Prior
 from hidim.errors import MethodError, NumericalError
 from hidim.frame import Cube, Frame, Scene, design, suggestion
 from hidim.gp.posterior import Posterior
@@ -45,7 +45,7 @@ COARSE = 128
 
 #: What parts may need of a prior, and which has it.
 NEEDS = {
-    "additive": "that is a sum over groups, as prior='tree' with by='nodes'",
+    "additive": "that is a sum over groups, as prior='tree' with by='nodes', or prior='additive'",
     "scales": "that has but length-scales to be fitted, as prior='embedded': use that, or inference='map'",
     "center": "that knows a centre, as prior='cylinder': use that, or a frame whose centre does not move",
     "structure": "that learns groups or directions, as prior='additive': use that, or inference='map'",
@@ -96,15 +96,20 @@ class Recipe(Method):
                 raise MethodError(
                     f"{self.name}: {name!r} needs a prior {NEEDS[need]}; its prior is {prior!r}"
                 )
+        learns = any("structure" in part.needs for part in _within(self.inference))
+        if isinstance(self.prior, Learnable) and self.prior.learns and not learns:
+            raise MethodError(
+                f"{self.name}: its prior {prior!r} learns groups or directions: use inference='relearning', "
+                "or give the groups and delta=0"
+            )
         if any("additive" in part.needs for part in _within(self.utility)) and not self.search.needs:
             raise MethodError(f"{self.name}: its utility is searched group by group: use search='paths'")
 
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         rng = task.rng(number)
         scene = self.frame.scene(task, history, number, rng)
-        if scene.asked == 0:
-            self._study(scene, noisy=False).model()  # whatever it refuses, it refuses before any evaluation
         if scene.asked < self.initial or len(scene.seen.y) < 2 or scene.awaits_center:
+            self._study(scene, noisy=False).model()  # what it refuses, it refuses before any evaluation
             return self._design(scene, rng)
         try:
             return self._model_based(scene, rng)

@@ -29,13 +29,20 @@ from hidim._types import Array, Indices, Rng
 from hidim.acquisition.base import Belief
 from hidim.acquisition.improvement import log_h
 from hidim.frame import Scene
+from hidim.frame.novelty import Seen
 from hidim.optim.base import Score
 from hidim.optim.lbfgs import ascend
+from hidim.optim.starts import perturbed
 from hidim.search.base import Found, Search, Situation, Target
+from hidim.search.discrete import jumped, neighbours
 from hidim.search.settings import Axes, Block, Effort, Setting, best_settings, group_bounds
 from hidim.search.ways import Ways
 from hidim.space import Space
 from hidim.space.nodes import Node, everywhere, tree
+
+#: Steps along labels and integers where groups overlap, and points that are looked at if what was found has
+#: been tried.
+STEPS, OTHERS = 10, 128
 
 #: Groups are maximised for each of these κ, one nearly greedy and one as bold as β = 4; the paths with the
 #: largest sums are candidates, among which the utility decides.
@@ -92,7 +99,10 @@ class Paths(Search):
         axes = Axes(ground, mixing)
         if target.root is not None:
             found = self.composed(belief, axes, root, [target.root], best, rng)[0]
-            return Found(axes.back(found.points), way)
+            points = axes.back(found.points)
+            if Seen(situation.scene.seen).first_new(points) is None:
+                points = self._others(belief, axes, root, target.root, np.vstack([points[:1], best]), rng)
+            return Found(points, way)
         candidates = []
         compositions = self.composed(belief, axes, root, KAPPAS, best, rng)
         for kappa, (points, routes) in zip(KAPPAS, compositions, strict=True):
@@ -130,31 +140,59 @@ class Paths(Search):
             routes = best_routes(root, of_nodes, self.keep)
             points = np.array([composition(space, route, of_nodes) for route in routes])
             if _overlap(flat):
-                points = self._agreed(belief, axes, flat, kappa, np.vstack([points, known]))[: len(points)]
+                points = self._agreed(belief, axes, flat, kappa, points, known, rng)
             found.append(Compositions(points, routes))
         return found
 
     def _agreed(
-        self, belief: Belief, axes: Axes, blocks: Sequence[Block], kappa: float, starts: Array
+        self,
+        belief: Belief,
+        axes: Axes,
+        blocks: Sequence[Block],
+        kappa: float,
+        points: Array,
+        known: Array,
+        rng: Rng,
     ) -> Array:
-        """Points (k, D) with large sums of bounds, best first, of groups that have columns in common.
+        """Points (k, D) with larger sums of bounds, of groups that have columns in common.
 
-        What is best for one of them is not for another: so all columns ascend together.
+        What is best for one of them is not for another: so all columns ascend together, from known points,
+        too, and labels and coarse integers change one at a time. The first is the best; the others keep their
+        paths.
         """
+
+        def objective(u: Array) -> Score:
+            return summed_bounds(belief, kappa, blocks, u)
+
+        starts = np.vstack([points, known])
         lower, upper = (np.where(axes.free, edge, starts) for edge in axes.box)
-        found, values, _ = ascend(
-            lambda u: summed_bounds(belief, kappa, blocks, u), starts, lower, upper, max_calls=self.climbs
-        )
-        return np.asarray(found[np.argsort(-values, kind="stable")])
+        found, values, _ = ascend(objective, starts, lower, upper, max_calls=self.climbs)
+        best = found[int(np.argmax(values))]
+        for _ in range(STEPS):
+            near = np.vstack([best, axes.into(neighbours(axes.ground, axes.back(best[None])[0], rng))])
+            first = int(np.argmax(np.nan_to_num(objective(near).value, nan=-np.inf)))
+            best = near[first]
+            if first == 0:
+                break
+        return np.vstack([best, found[1 : len(points)]])
+
+    def _others(self, belief: Belief, axes: Axes, root: Node, kappa: float, around: Array, rng: Rng) -> Array:
+        """Points (k, D) of the ground around the best ones, by the sum of bounds: all of these were tried."""
+        ground = axes.ground
+        near, moved = perturbed(rng, around, OTHERS, movable=ground.levels > 1)
+        points = ground.snap(jumped(ground, near, moved, rng))
+        blocks = blocks_of(ground.space, everywhere(root), belief.groups)
+        score = summed_bounds(belief, kappa, list(chain.from_iterable(blocks)), axes.into(points))
+        return points[np.argsort(-np.nan_to_num(score.value, nan=-np.inf), kind="stable")]
 
 
 def blocks_of(space: Space, nodes: Sequence[Node], groups: Sequence[Indices]) -> list[list[Block]]:
     """The groups of every node; one without columns is its own."""
     owner = {column: place for place, node in enumerate(nodes) for column in node.columns.tolist()}
     blocks: list[list[Block]] = [[] for _ in nodes]
-    for columns in groups:
+    for place, columns in enumerate(groups):
         if len(columns):
-            blocks[owner[int(columns[0])]].append(Block(columns))
+            blocks[owner[int(columns[0])]].append(Block(columns, place=place))
     for node, own in zip(nodes, blocks, strict=True):
         if not own:
             gate = None if node.gate is None else (node.gate[0], space.columns.place(*node.gate))
@@ -165,9 +203,11 @@ def blocks_of(space: Space, nodes: Sequence[Node], groups: Sequence[Indices]) ->
 def summed_bounds(belief: Belief, kappa: float, blocks: Sequence[Block], u: Array) -> Score:
     """Σ (κ σ_v − μ_v) of points (r, D), over groups that may have columns in common."""
     rows = np.full((len(blocks), *u.shape), np.nan)
-    for place, block in enumerate(blocks):
-        rows[place][:, block.columns] = u[:, block.columns]
-    score = group_bounds(belief, kappa, rows.reshape(-1, u.shape[1]))
+    for row, block in zip(rows, blocks, strict=True):
+        own = block.columns if block.gate is None else np.array([block.gate[0]])
+        row[:, own] = u[:, own]
+    places = np.repeat([block.place for block in blocks], len(u))
+    score = group_bounds(belief, kappa, rows.reshape(-1, u.shape[1]), places)
 
     def to_inputs(g: Array) -> Array:
         pulled: Array = score.to_inputs(np.tile(g, len(blocks))).reshape(rows.shape)

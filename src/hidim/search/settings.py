@@ -38,10 +38,15 @@ NEAR = 0.05
 
 
 class Block(NamedTuple):
-    """A group: its columns (w,), or the column and value that lead to one without columns."""
+    """A group: its columns (w,), or the column and value that lead to one without columns.
+
+    Args:
+        place: of the group among those of the belief; −1 for one without columns.
+    """
 
     columns: Indices
     gate: tuple[int, float] | None = None
+    place: int = -1
 
 
 class Setting(NamedTuple):
@@ -142,7 +147,8 @@ def best_settings(
         starts = [_starts(axes, block, each, best, rng) for block in some]
         begins = np.cumsum([0, *map(len, starts)])
         rows = np.vstack(starts)
-        mean, variance, _ = belief.predict(rows)
+        places = np.repeat([block.place for block in some], [len(own) for own in starts])
+        mean, variance, _ = belief.alone(rows, places)
         widest.append(np.sqrt(np.maximum.reduceat(variance, begins[:-1])))
         scores = kappas[:, None] * np.sqrt(variance) - mean
         first = [_largest(scores[:, a:b], effort.lanes) + a for a, b in pairwise(begins)]
@@ -181,6 +187,7 @@ def _refined(
     move says which lane it is, and missing columns are those of a dummy, column D.
     """
     dim, lanes = axes.ground.dim, np.arange(len(group))
+    places = np.array([block.place for block in blocks])[group]
     columns = np.full((len(blocks), max(1, *(len(block.columns) for block in blocks))), dim)
     for place, block in enumerate(blocks):
         columns[place, : len(block.columns)] = block.columns
@@ -196,7 +203,7 @@ def _refined(
 
     def packed_bounds(z: Array) -> Score:
         full, where = unpacked(z)
-        score = group_bounds(belief, kappa, full)
+        score = group_bounds(belief, kappa, full, places[z[:, 0].astype(np.intp)])
 
         def to_inputs(g: Array) -> Array:
             gradient = np.pad(score.to_inputs(g), ((0, 0), (0, 1)))
@@ -214,13 +221,12 @@ def _refined(
     return unpacked(refined)[0], values
 
 
-def group_bounds(belief: Belief, kappa: float, u: Array) -> Score:
-    """κ σ_v − μ_v of rows (r, D) with the columns of one group each."""
-    mean, variance, to_inputs = belief.predict(u)
+def group_bounds(belief: Belief, kappa: float, u: Array, places: Indices) -> Score:
+    """κ σ_v − μ_v of rows (r, D) with the columns of one group each, those at `places` (r,)."""
+    mean, variance, to_inputs = belief.alone(u, places)
     sd = np.sqrt(variance)
     slope = np.divide(0.5 * kappa, sd, out=np.zeros_like(sd), where=sd > 0.0)
-    # What all groups have in common, the constant mean, belongs to none.
-    return Score(kappa * sd - (mean - belief.mean), lambda g: to_inputs(-g, g * slope))
+    return Score(kappa * sd - mean, lambda g: to_inputs(-g, g * slope))
 
 
 def _parts(blocks: Sequence[Block], most: int) -> Iterator[Sequence[Block]]:

@@ -22,14 +22,14 @@ from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Rng
 from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
 from hidim.belief.priors.directions import Pursuit, learnt_mixing, mixing_of
-from hidim.belief.priors.grouping import mixable, named_groups, together
+from hidim.belief.priors.grouping import as_groups, mixable, named_groups, together
 from hidim.belief.priors.tree import FORMS, FormName
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import Groups, Kernel, Scaled, Term, Through
 from hidim.gp.kernels.groups import Lengthscales
 from hidim.gp.model import Model, noise_parameter
-from hidim.gp.partition import MOST, Evidence, contributions, learnt_partition
+from hidim.gp.partition import Evidence, contributions, enough, learnt_partition
 from hidim.space.columns import Kind
 from hidim.space.nodes import everywhere, tree
 
@@ -75,7 +75,13 @@ class Additive(Learnable):
         one_of(self, pursuit=get_args(Pursuit), form=get_args(FormName), lengthscales=get_args(Lengthscales))
         of_type(self, warped=bool)
         if self.groups is not None:
-            object.__setattr__(self, "groups", _tuples(self.groups))
+            object.__setattr__(self, "groups", as_groups(self.groups))
+        if self.warped and self.delta != 0.0:
+            raise MethodError("warped=True: directions leave the cube, on which warps are: use delta=0")
+
+    @property
+    def learns(self) -> bool:
+        return self.groups is None or self.delta != 0.0
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -138,19 +144,20 @@ class Additive(Learnable):
     ) -> list[list[int]]:
         """The groups with the largest likelihood among the known ones, random ones and exchanges of these."""
         ground, cells = lesson.ground, together(lesson.ground.space)
-        if all(len(cell) <= self.size for cell in cells):
+        if self.size == 1 or all(len(cell) <= self.size for cell in cells):
             return list(structure["groups"])
-        some = lesson.part(MOST)
-        x = np.where(np.isnan(some.x), 0.5, some.x)  # columns of other branches: any value will do
+        some = lesson.part(enough(ground.dim))
+        x = some.x
         if "weights" in structure:
             x = mixing_of(mixable(ground.space), structure)(np.empty(0), x).value
-        kernel = self._sum(ground, structure["groups"])
-        numbers, weights = kernel.images(theta[1:-1], x)
+        kernel, own, amplitude = self._sum(ground, structure["groups"]), theta[1:-1], math.exp(theta[0])
+        gated = [place for place, term in enumerate(kernel.terms) if not len(term.columns)]
         evidence = Evidence(
-            contributions(numbers, weights, x, FORMS[self.form]),
+            contributions(*kernel.images(own, x), x, FORMS[self.form]),
             some.y,
-            math.exp(theta[0]),
+            amplitude,
             math.exp(theta[-1]) + (0.0 if some.variances is None else some.variances),
+            amplitude * sum((kernel.only(place).gram(own, x).value for place in gated), np.zeros(())),
         )
         known = [np.array(group) for group in structure["groups"]]
         return [group.tolist() for group in learnt_partition(evidence, known, cells, self.size, rng)]
@@ -176,11 +183,3 @@ class Additive(Learnable):
     def refusal(self, frame: Frame) -> str | None:
         seen = "groups are of parameters, which an embedding mixes: use frame='cube'"
         return seen if frame.embeds else None
-
-
-def _tuples(groups: Any) -> tuple[tuple[str, ...], ...]:
-    """Groups of names that can be hashed and saved."""
-    plain = groups if isinstance(groups, list | tuple) else ()
-    if not plain or not all(isinstance(group, list | tuple) and group for group in plain):
-        raise MethodError(f"groups={groups!r}: lists of names of parameters, as [['a', 'b'], ['c']]")
-    return tuple(tuple(map(str, group)) for group in plain)

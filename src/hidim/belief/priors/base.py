@@ -86,6 +86,11 @@ class Lesson(NamedTuple):
 class Learnable(Prior):
     """A family of models whose structure is learnt: which columns belong together, which directions count."""
 
+    @property
+    @abstractmethod
+    def learns(self) -> bool:
+        """Whether there is anything to learn, under these settings."""
+
     @abstractmethod
     def learnt(self, lesson: Lesson, rng: Rng) -> Structure:
         """The structure by the evidence of the observations."""

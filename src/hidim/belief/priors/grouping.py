@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
@@ -59,3 +60,11 @@ def _columns(space: Space, name: str) -> Indices:
             f"groups: parameters depend on {name!r}, so it is a branch of its own: leave it out"
         )
     return np.concatenate([np.arange(v.start, v.start + v.parameter.width) for v in vertices])
+
+
+def as_groups(groups: Any) -> tuple[tuple[str, ...], ...]:
+    """Groups of names that can be hashed and saved; anything else is refused."""
+    plain = groups if isinstance(groups, list | tuple) else ()
+    if not plain or not all(isinstance(group, list | tuple) and group for group in plain):
+        raise MethodError(f"groups={groups!r}: lists of names of parameters, as [['a', 'b'], ['c']]")
+    return tuple(tuple(map(str, group)) for group in plain)
