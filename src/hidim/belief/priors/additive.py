@@ -23,7 +23,7 @@ from hidim._types import Array, Rng
 from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
 from hidim.belief.priors.directions import Pursuit, learnt_mixing, mixing_of
 from hidim.belief.priors.grouping import as_groups, mixable, named_groups, together
-from hidim.belief.priors.tree import FORMS, FormName
+from hidim.belief.priors.tree import FORMS, TIED, FormName
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import Groups, Kernel, Scaled, Term, Through
@@ -176,9 +176,7 @@ class Additive(Learnable):
         return points
 
     def tied(self) -> tuple[str, ...]:
-        if self.lengthscales != "hierarchical":
-            return ()
-        return ("log_lengthscale_deviation", "log_label_weight_deviation", "log_alpha", "log_beta")
+        return TIED if self.lengthscales == "hierarchical" else ()
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "groups are of parameters, which an embedding mixes: use frame='cube'"

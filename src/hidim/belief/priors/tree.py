@@ -27,6 +27,9 @@ Unit = Literal["nodes", "paths"]
 FormName = Literal["se", "matern"]
 FORMS: dict[str, Form] = {"se": SquaredExponential(), "matern": Matern(2.5)}
 
+#: Parameters of a sum over groups by which columns differ, if they may.
+TIED = ("log_lengthscale_deviation", "log_label_weight_deviation", "log_alpha", "log_beta")
+
 #: Independent processes are made for at most this many leaves: paths may be exponentially many.
 MOST_LEAVES = 1000
 
@@ -68,9 +71,7 @@ class Tree(Prior):
         return points
 
     def tied(self) -> tuple[str, ...]:
-        if self.lengthscales != "hierarchical":
-            return ()
-        return ("log_lengthscale_deviation", "log_label_weight_deviation", "log_alpha", "log_beta")
+        return TIED if self.lengthscales == "hierarchical" else ()
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"
