@@ -11,6 +11,7 @@ FEW_POINTS: dict[str, Any] = {"raw": 128, "max_calls": 8}
 FEW_SWEEPS: dict[str, Any] = {"burn_in": 2, "draws": 2, "thinning": 1, "growth": 0.3}
 QUICK: dict[str, Method] = {
     "bock": configured("bock", **FEW_SWEEPS, **FEW_POINTS),
+    "elastic": configured("elastic", initial=4, lanes=6, evaluations=150),
     "bock-map": configured("bock-map", **FEW_POINTS),
     "matern-slice": configured("matern-slice", **FEW_SWEEPS, **FEW_POINTS),
 }

@@ -54,7 +54,7 @@ REFUSED = {
         for b in ("gp", "addtree", "bock")
         for name in ("additive", "pursuit", "restricted")
     ),
-    *(("rpp", "inference", name) for name in ("adaptive", "map", "slice")),
+    *(("rpp", "inference", name) for name in ("adaptive", "given", "map", "slice")),
     *(("rembo", "prior", name) for name in PRIORS if name != "embedded"),
     *(("rpp", "prior", name) for name in ("cylinder", "embedded", "flat", "leaves", "tree")),
     *(("rpp", "frame", name) for name in ("growing", "subspaces")),
@@ -109,7 +109,12 @@ def test_parts_are_exchanged_one_by_one_or_refused_at_once(base, field, name):
         with pytest.raises(MethodError, match=r"use |needs "):
             dataclasses.replace(BASES[base], **swapped)
         return
-    few = {"slice": {"draws": 2, "growth": 0.5}, "subspaces": {"runs": 1}, "sprays": {"raw": 64}}
+    few = {
+        "slice": {"draws": 2, "growth": 0.5},
+        "subspaces": {"runs": 1},
+        "sprays": {"raw": 64},
+        "elastic": {"lanes": 6, "near": 2, "evaluations": 150},
+    }
     quick = few.get(name, {})
     method = configured(dataclasses.replace(BASES[base], **swapped), **quick)
     optimizer = told(method, 8, CORPUS["mixed" if field in ("frame", "search") else "classifier"])

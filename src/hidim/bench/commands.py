@@ -22,6 +22,7 @@ def add_to(commands: Any) -> None:
     _add_plot(actions)
     _add_latency(actions)
     _add_paper(actions)
+    _add_maximizers(actions)
 
 
 def _add_list(actions: Any) -> None:
@@ -104,6 +105,21 @@ def _add_paper(actions: Any) -> None:
     parser.set_defaults(handler=_paper)
 
 
+def _add_maximizers(actions: Any) -> None:
+    parser = actions.add_parser(
+        "maximizers",
+        help="maximisers on frozen acquisition functions",
+        description="How high each maximiser climbs on frozen acquisition functions, for the same number of "
+        "points scored: EI as a share of the best that any of them found.",
+    )
+    parser.add_argument("--dims", type=_numbers, default=[5, 20, 50, 200], help="by commas (5,20,50,200)")
+    parser.add_argument("--budget", type=_positive, default=2000, metavar="N", help="points (default 2000)")
+    parser.add_argument("--seeds", type=_positive, default=5, metavar="N", help="functions (default 5)")
+    parser.add_argument("-o", "--out", type=Path, help="picture to write, if any")
+    parser.add_argument("--markdown", action="store_true", help="a Markdown table")
+    parser.set_defaults(handler=_maximizers)
+
+
 def _list(_: argparse.Namespace) -> None:
     from hidim.bench.naming import PREFIX
     from hidim.bench.papers import STUDIES
@@ -177,6 +193,16 @@ def _latency(options: argparse.Namespace) -> None:
         options.methods, options.dims, options.sizes, options.repeats, options.peer_repeats, options.family
     )
     print(latency_tables(cells, markdown=options.markdown))
+
+
+def _maximizers(options: argparse.Namespace) -> None:
+    from hidim.bench.maximizers import measure, plot, table
+
+    climbs = measure(options.dims, options.budget, options.seeds)
+    print(table(climbs, markdown=options.markdown))
+    if options.out is not None:
+        plot(climbs, options.out)
+        print(options.out)
 
 
 def _records(paths: list[Path]) -> list[dict[str, Any]]:

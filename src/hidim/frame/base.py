@@ -180,6 +180,7 @@ class Scene:
         to_low: points of the ground (n, d) to y (n, d), which the embedding takes.
         meta: what a suggestion that is made here has to remember of it.
         awaits_center: whether a centre was given that nobody has tried yet.
+        scattered: whether the design is scattered all over, and does not begin with the centre.
     """
 
     task: Task
@@ -194,6 +195,7 @@ class Scene:
     to_low: Callable[[Array], Array] = lambda y: y
     meta: dict[str, Any] = field(default_factory=dict)
     awaits_center: bool = False
+    scattered: bool = False
 
 
 class Frame(ABC):
@@ -222,14 +224,14 @@ class Frame(ABC):
 def design(scene: Scene, size: int) -> Array:
     """Points (k, d) of the ground to begin with, the first to be taken.
 
-    What the frame has scattered; or point `scene.asked` of a design: the centre first, then Latin hypercubes
-    of `size` points.
+    What the frame has scattered; or point `scene.asked` of a design: the centre first, unless it is to be
+    scattered all over, then Latin hypercubes of `size` points.
     """
     ground, number = scene.ground, scene.asked
     if len(scene.spare):
         return scene.spare
-    if number == 0 or scene.awaits_center:
+    if scene.awaits_center or (number == 0 and not scene.scattered):
         return ground.snap(ground.middle[None])
-    block, index = divmod(number - 1, size)
+    block, index = divmod(number if scene.scattered else number - 1, size)
     hypercube = latin_hypercube(ground.dim, size, np.random.default_rng([scene.task.seed, block, size]))
     return ground.snap(ground.from_unit(hypercube[index : index + 1]))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 
-from hidim._settings import one_of
+from hidim._settings import of_type, one_of
 from hidim._types import Array, Rng
 from hidim.errors import MethodError
 from hidim.frame.base import Frame, Ground, Scene
@@ -33,6 +33,8 @@ class Cube(Frame):
             try it first.
         region: "box", all of it; or "ball", the ball inside the box, for real numbers. BOCK's ball around
             [−1, 1]^D is that of Vector(D, −√D, √D): objectives that allow for it get wider bounds.
+        scattered: whether the first trials are scattered all over, and do not begin with the centre. Test
+            functions often have their optimum there, and then nothing is tested.
     """
 
     embeds: ClassVar[bool] = False
@@ -40,9 +42,11 @@ class Cube(Frame):
 
     center: Mapping[str, Any] | Pairs | Literal["best"] | None = None
     region: Region = "box"
+    scattered: bool = False
 
     def __post_init__(self) -> None:
         one_of(self, region=get_args(Region))
+        of_type(self, scattered=bool)
         if self.center is not None and not self.moves:
             object.__setattr__(self, "center", _pairs(self.center))
         if self.center is not None and self.region == "ball":
@@ -69,7 +73,18 @@ class Cube(Frame):
         ground = Ground(task.space, center=center, ball=self.region == "ball")
         given = center is not None and not self.moves
         awaits = given and Seen(seen).first_new(np.asarray(center)[None]) is not None
-        return Scene(task, history, ground, history, number, seen, "cube", none, awaits_center=awaits)
+        return Scene(
+            task,
+            history,
+            ground,
+            history,
+            number,
+            seen,
+            "cube",
+            none,
+            awaits_center=awaits,
+            scattered=self.scattered,
+        )
 
     def _center(self, task: Task, seen: Observations) -> Array | None:
         if self.center is None:

@@ -86,7 +86,10 @@ class Model:
         """θ with all length-scales `factor` times as long, as far as their limits allow."""
         level = self.holds("log_lengthscale")
         if not level.any():
-            raise MethodError("this model has no length-scales that could be stretched")
+            raise MethodError(
+                "no parameter is a number, so the model has no length-scales to walk down: use another "
+                "search than the elastic one"
+            )
         low, high = self.bounds
         stretched: Array = np.where(level, np.clip(theta + math.log(factor), low, high), theta)
         return stretched

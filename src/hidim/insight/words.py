@@ -35,6 +35,8 @@ AT_BOUND = 0.01
 POOR, GOOD = 0.2, 0.6
 #: Shares of common nodes are told from here on.
 NOTABLE = 0.01
+#: Below this share of starts on flat ground, nothing is gained by walking down the length-scales.
+HARDLY = 0.05
 #: Noise is told of from this share of the standard deviation of the (transformed) values on.
 CONSIDERABLE = 0.1
 
@@ -71,7 +73,7 @@ def explain(insight: Findings) -> str:
     """What was found, how the search went, which parameters matter and where their good values are."""
     lines = [*_outcome(insight), *_failures(insight)]
     if insight.history.complete:
-        lines += [*_progress(insight), *_lessons(insight), *_groups(insight)]
+        lines += [*_progress(insight), *_walks(insight), *_lessons(insight), *_groups(insight)]
         lines += [*_options(insight), *_branches(insight)]
     broken = (textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in lines)
     return "\n".join(broken)
@@ -119,6 +121,22 @@ def _progress(insight: Findings) -> Iterator[str]:
     pace = "Hardly improving any more" if gain < 1e-3 * reach else "Still improving"
     ago = "in the very last one" if since == 0 else f"{counted(since, 'trial')} ago"
     yield f"{pace}: by {gain:.2g} in the last quarter of {n} complete trials, the last time {ago}."
+
+
+def _walks(insight: Findings) -> Iterator[str]:
+    """Of walks down the length-scales: whether the ground was flat, and from how far they came."""
+    walks = [t.meta["elastic"] for t in insight.history if "elastic" in t.meta]
+    if not walks:
+        return
+    flat = float(np.mean([walk["flat"] for walk in walks]))
+    if flat < HARDLY:
+        yield f"Elastic search: {percent(flat)} of the starts were on flat ground; a plain search would do."
+        return
+    longest = float(np.median([max(walk["path"]) for walk in walks]))
+    yield (
+        f"Elastic search: {percent(flat)} of the starts were on flat ground; the best walks came down from "
+        f"length-scales {longest:.1f} times as long (median of {counted(len(walks), 'suggestion')})."
+    )
 
 
 # -- what the model says -----------------------------------------------------------------------------------

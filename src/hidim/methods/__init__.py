@@ -14,6 +14,7 @@ from hidim.methods.auto import Auto
 from hidim.methods.base import Method
 from hidim.methods.baxus import BAXUS
 from hidim.methods.bock import BOCK, BOCK_MAP, MATERN_SLICE
+from hidim.methods.elastic import ELASTIC
 from hidim.methods.gp import FLAT, GP
 from hidim.methods.random import RandomSearch, SobolSearch
 from hidim.methods.recipe import Recipe
@@ -32,6 +33,7 @@ METHODS: dict[str, Method] = {
         BAXUS,
         BOCK,
         BOCK_MAP,
+        ELASTIC,
         FLAT,
         GP,
         LEAVES,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -64,7 +64,8 @@ class Recipe(Method):
         inference: how its hyperparameters are found.
         utility: what a point is worth.
         search: how points with a high utility are found.
-        initial: trials before the model is asked, in each scene of the frame.
+        initial: trials before the model is asked, in each scene of the frame; None for one more than
+            there are dimensions.
 
     Example:
         >>> from hidim.methods import METHODS, configured
@@ -78,10 +79,11 @@ class Recipe(Method):
     inference: Inference = field(default_factory=Peak)
     utility: Utility = field(default_factory=Bold)
     search: Search = field(default_factory=Ways)
-    initial: int = 10
+    initial: int | None = 10
 
     def __post_init__(self) -> None:
-        at_least(self, initial=1)
+        if self.initial is not None:
+            at_least(self, initial=1)
         of_type(self, frame=Frame, prior=Prior, inference=Inference, utility=Utility, search=Search)
         prior = registered_name(self.prior)
         if (why := self.prior.refusal(self.frame)) is not None:
@@ -108,8 +110,10 @@ class Recipe(Method):
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         rng = task.rng(number)
         scene = self.frame.scene(task, history, number, rng)
-        if scene.asked < self.initial or len(scene.seen.y) < 2 or scene.awaits_center:
-            self._study(scene, noisy=False).model()  # what it refuses, it refuses before any evaluation
+        if scene.asked < self._initial(scene) or len(scene.seen.y) < 2 or scene.awaits_center:
+            model = self._study(scene, noisy=False).model()  # refusals come before any evaluation
+            if self.search.stretches:
+                model.stretched(model.start, 1.0)
             return self._design(scene, rng)
         try:
             return self._model_based(scene, rng)
@@ -118,7 +122,10 @@ class Recipe(Method):
             return self._design(scene, rng, fallback=str(error))
 
     def _design(self, scene: Scene, rng: Rng, **meta: str) -> Suggestion:
-        return suggestion(scene, design(scene, self.initial), rng, {"way": "design"} | meta)
+        return suggestion(scene, design(scene, self._initial(scene)), rng, {"way": "design"} | meta)
+
+    def _initial(self, scene: Scene) -> int:
+        return scene.ground.dim + 1 if self.initial is None else self.initial
 
     def _model_based(self, scene: Scene, rng: Rng) -> Suggestion:
         noisy = is_noisy(scene.task, scene.history)
@@ -133,13 +140,19 @@ class Recipe(Method):
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
         decision = self.utility.decided(Moment(noisy, plateau), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
-        target = self._target(scene, decision, feasibility, believed)
+        n = len(scene.seen.y)
+
+        def stretched(factor: float) -> list[Posterior]:
+            longer = study.posteriors(fitted, factor)
+            return [long.extended_at_once(b.x[n:], b.y[n:]) for long, b in zip(longer, believed, strict=True)]
+
+        target = self._target(scene, decision, feasibility, believed, stretched)
         losses = posteriors[0].smoothed if noisy else scene.seen.y
         ranked = scene.seen.x[np.argsort(losses, kind="stable")]
-        points, way = self.search(target, Situation(scene, ranked, plateau), rng)
+        points, way, told = self.search(target, Situation(scene, ranked, plateau), rng)
         memory = study.remembered(fitted, believed[0], points[0])
         learnt = {} if feasibility is None else feasibility.meta
-        return suggest(points, meta={"way": way, **decision.meta, **learnt, **memory})
+        return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
 
     def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False) -> Study:
         by, comparable = type(self.inference).__name__, noisy and self.frame.several
@@ -159,12 +172,13 @@ class Recipe(Method):
         return feasibility, [posterior.believing(running) for posterior in posteriors]
 
     def _target(
-        self, scene: Scene, decision: Decision, feasibility: Feasibility | None, believed: Sequence[Posterior]
+        self,
+        scene: Scene,
+        decision: Decision,
+        feasibility: Feasibility | None,
+        believed: Sequence[Posterior],
+        stretched: Callable[[float], list[Posterior]],
     ) -> Target:
-        def stretched(factor: float) -> Target:
-            longer = [posterior.stretched(factor) for posterior in believed]
-            return self._target(scene, decision, feasibility, longer)
-
         return Target(
             self._objective(decision, feasibility, believed),
             lambda: self._objective(decision, feasibility, [believed[0].coarse(COARSE)]),
@@ -172,7 +186,7 @@ class Recipe(Method):
             believed[0],
             decision.best(believed[0]) if decision.best and len(believed) == 1 else None,
             decision.root(believed[0]) if decision.root else None,
-            stretched,
+            lambda factor: self._target(scene, decision, feasibility, stretched(factor), stretched),
         )
 
     def _objective(

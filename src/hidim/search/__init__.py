@@ -2,6 +2,7 @@
 
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.box import Box
+from hidim.search.elastic import Walks
 from hidim.search.paths import Paths
 from hidim.search.sprays import Sprays
 from hidim.search.ways import Ways
@@ -10,10 +11,11 @@ from hidim.search.ways import Ways
 SEARCHES: dict[str, Search] = {
     "box": Box(),
     "direct+cma-es": Box("direct+cma-es"),
+    "elastic": Walks(),
     "multistart": Box("multistart"),
     "paths": Paths(),
     "sprays": Sprays(),
     "ways": Ways(),
 }
 
-__all__ = ["SEARCHES", "Box", "Found", "Paths", "Search", "Situation", "Sprays", "Target", "Ways"]
+__all__ = ["SEARCHES", "Box", "Found", "Paths", "Search", "Situation", "Sprays", "Target", "Walks", "Ways"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -71,10 +72,11 @@ class Situation(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Points (k, d), on their levels, best first; and by which way, for the record."""
+    """Points (k, d), on their levels, best first; by which way, and what else is for the record."""
 
     points: Array
     way: str
+    meta: Mapping[str, Any] = MappingProxyType({})
 
 
 class Search(ABC):
@@ -82,6 +84,11 @@ class Search(ABC):
 
     #: What it needs of the prior: "additive" if it searches group by group.
     needs: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def stretches(self) -> bool:
+        """Whether it asks for the utility at other length-scales: then there have to be some."""
+        return False
 
     @abstractmethod
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:

@@ -19,8 +19,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import chain
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,11 +32,22 @@ from hidim.acquisition.improvement import log_h
 from hidim.frame import Scene
 from hidim.frame.novelty import Seen
 from hidim.optim.base import Score
+from hidim.optim.elastic import Walk
 from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import perturbed
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.discrete import jumped, neighbours
-from hidim.search.settings import Axes, Block, Effort, Setting, best_settings, group_bounds
+from hidim.search.elastic import told, walking
+from hidim.search.settings import (
+    Axes,
+    Block,
+    Effort,
+    Refine,
+    Setting,
+    best_settings,
+    climbing,
+    group_bounds,
+)
 from hidim.search.ways import Ways
 from hidim.space import Space
 from hidim.space.nodes import Node, everywhere, tree
@@ -76,6 +88,8 @@ class Paths(Search):
         lanes: settings of each group that are refined.
         climbs: batched calls of the bounds for the refinement.
         keep: paths that are kept; joining sibling forks costs the square of it.
+        elastic: whether the settings of groups walk down from longer length-scales (`hidim.optim.elastic`)
+            instead of climbing from where they are.
         ways: what refines them.
     """
 
@@ -85,11 +99,16 @@ class Paths(Search):
     lanes: int = 1
     climbs: int = 20
     keep: int = 32
+    elastic: bool = False
     ways: Ways = field(default_factory=Ways)
 
     def __post_init__(self) -> None:
         at_least(self, settings=1, lanes=1, climbs=1, keep=1)
-        of_type(self, ways=Ways)
+        of_type(self, ways=Ways, elastic=bool)
+
+    @property
+    def stretches(self) -> bool:
+        return self.elastic
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         ground = situation.scene.ground
@@ -97,14 +116,16 @@ class Paths(Search):
         best, root = situation.ranked[: self.ways.incumbents], _root(situation.scene)
         belief, mixing = target.belief.unmixed()
         axes = Axes(ground, mixing)
+        walks: list[Walk] = []
+        refine = walking(target, walks.append) if self.elastic else None
         if target.root is not None:
-            found = self.composed(belief, axes, root, [target.root], best, rng)[0]
+            found = self.composed(belief, axes, root, [target.root], best, rng, refine)[0]
             points = axes.back(found.points)
             if Seen(situation.scene.seen).first_new(points) is None:
                 points = self._others(belief, axes, root, target.root, np.vstack([points[:1], best]), rng)
-            return Found(points, way)
+            return Found(points, way, _walked(walks))
         candidates = []
-        compositions = self.composed(belief, axes, root, KAPPAS, best, rng)
+        compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)
         for kappa, (points, routes) in zip(KAPPAS, compositions, strict=True):
             points = points if mixing is None else axes.back(points)
             if target.best is not None:
@@ -112,10 +133,18 @@ class Paths(Search):
                 points = points[bounds >= target.scores(ground.snap(points)).max()]
             candidates.append(points)
         promising = np.vstack(candidates)
-        return Found(self.ways.points(way, length, target, ground, best, rng, promising), way)
+        points = self.ways.points(way, length, target, ground, best, rng, promising)
+        return Found(points, way, _walked(walks))
 
     def composed(
-        self, belief: Belief, axes: Axes, root: Node, kappas: Sequence[float], best: Array, rng: Rng
+        self,
+        belief: Belief,
+        axes: Axes,
+        root: Node,
+        kappas: Sequence[float],
+        best: Array,
+        rng: Rng,
+        refine: Refine | None = None,
     ) -> list[Compositions]:
         """The best paths by Σ (κ σ_v − μ_v), for every κ, in the coordinates of `axes`.
 
@@ -124,13 +153,17 @@ class Paths(Search):
             kappas: √β.
             best: (c, D), the best points of the ground so far, whose settings are among those scored; NaN
                 where inactive.
+            refine: the settings of groups; along the gradient by default.
         """
         nodes, space, known = everywhere(root), axes.ground.space, axes.into(best)
         blocks = blocks_of(space, nodes, belief.groups)
         flat = list(chain.from_iterable(blocks))
-        effort = Effort(self.settings, self.lanes, self.climbs, self.ways.tolerance)
+        effort, refine = (
+            Effort(self.settings, self.lanes),
+            refine or climbing(belief, self.climbs, self.ways.tolerance),
+        )
         found = []
-        every = best_settings(belief, axes, flat, np.array(kappas), known, effort, rng)
+        every = best_settings(belief, axes, flat, np.array(kappas), known, effort, refine, rng)
         for kappa, settings in zip(kappas, every, strict=True):
             each = iter(settings)
             of_nodes = {
@@ -184,6 +217,11 @@ class Paths(Search):
         blocks = blocks_of(ground.space, everywhere(root), belief.groups)
         score = summed_bounds(belief, kappa, list(chain.from_iterable(blocks)), axes.into(points))
         return points[np.argsort(-np.nan_to_num(score.value, nan=-np.inf), kind="stable")]
+
+
+def _walked(walks: Sequence[Walk]) -> dict[str, Any]:
+    """What the record says of walks down the length-scales, if there were any."""
+    return {"elastic": told(reduce(Walk.joined, walks))} if walks else {}
 
 
 def blocks_of(space: Space, nodes: Sequence[Node], groups: Sequence[Indices]) -> list[list[Block]]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from hidim._types import Array, Mask, Rng
 from hidim.frame import Ground
+from hidim.optim.base import Objective
 from hidim.optim.climb import Climber
 from hidim.search.base import Target
 from hidim.search.discrete import neighbours, smooth
@@ -32,13 +33,33 @@ def refined(
         lower, upper: the box (r, d) of each start.
         max_calls, tolerance: of the ascents.
     """
-    free = free & ~np.isnan(starts) & smooth(ground)
-    inputs = target.inputs(starts)
-    lower, upper = np.where(free, lower, inputs), np.where(free, upper, inputs)
-    plain = ground.embedding is None and ground.fills_box
-    objective = target.objective if plain else target.settled(ground)
-    found, values, _ = climb(objective, inputs, lower, upper, max_calls=max_calls, tolerance=tolerance)
+    inputs, lower, upper = bounded(target, ground, starts, lower, upper, free)
+    found, values, _ = climb(
+        objective_in(target, ground), inputs, lower, upper, max_calls=max_calls, tolerance=tolerance
+    )
     return ground.snap(found[np.argsort(-values, kind="stable")])
+
+
+def bounded(
+    target: Target, ground: Ground, starts: Array, lower: Array, upper: Array, free: Mask | None = None
+) -> tuple[Array, Array, Array]:
+    """Starts (r, d) as inputs of the kernel, and the box (r, d) in which gradients may move each.
+
+    Args:
+        lower, upper: the box of each start, (r, d) or (d,).
+        free: coordinates (r, d) that may be moved, by default all; those that do not exist or have few levels
+            stay.
+    """
+    movable = ~np.isnan(starts) & smooth(ground)
+    free = movable if free is None else free & movable
+    inputs = target.inputs(starts)
+    return inputs, np.where(free, lower, inputs), np.where(free, upper, inputs)
+
+
+def objective_in(target: Target, ground: Ground) -> Objective:
+    """The target's objective of inputs anywhere in the box of the ground."""
+    plain = ground.embedding is None and ground.fills_box
+    return target.objective if plain else target.settled(ground)
 
 
 def stepped(target: Target, ground: Ground, ranked: Array, rng: Rng) -> Array:

@@ -10,11 +10,11 @@ smallest box around the image of the cube, and what was found is taken back and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from hidim._types import Array, Indices, Mask, Rng
 from hidim.acquisition.base import Belief
 from hidim.frame import Ground
 from hidim.gp.maps import Mixing
-from hidim.optim.base import Score
+from hidim.optim.base import Objective, Score
 from hidim.optim.lbfgs import ascend
 from hidim.search.discrete import smooth
 from hidim.space.tree import Vertex
@@ -63,14 +63,26 @@ class Effort(NamedTuple):
     Args:
         settings: that are scored, over all groups; each gets its share, within limits.
         lanes: settings of each group that are refined.
-        calls: batched calls of the bounds for the refinement.
-        tolerance: gain below which a refinement stops.
     """
 
     settings: int = 2048
     lanes: int = 1
-    calls: int = 20
-    tolerance: float = 1e-3
+
+
+#: Takes bounds as a function of the belief, settings (l, w) and their boxes to better ones, and their bounds.
+Refine: TypeAlias = Callable[[Callable[[Belief], Objective], Array, Array, Array], tuple[Array, Array]]
+
+
+def climbing(belief: Belief, calls: int, tolerance: float) -> Refine:
+    """Along the gradient."""
+
+    def refine(
+        bounds: Callable[[Belief], Objective], starts: Array, lower: Array, upper: Array
+    ) -> tuple[Array, Array]:
+        objective = bounds(belief)
+        return ascend(objective, starts, lower, upper, max_calls=calls, tolerance=tolerance)[:2]
+
+    return refine
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +144,14 @@ class Axes:
 
 
 def best_settings(
-    belief: Belief, axes: Axes, blocks: Sequence[Block], kappas: Array, best: Array, effort: Effort, rng: Rng
+    belief: Belief,
+    axes: Axes,
+    blocks: Sequence[Block],
+    kappas: Array,
+    best: Array,
+    effort: Effort,
+    refine: Refine,
+    rng: Rng,
 ) -> list[list[Setting]]:
     """For every κ, the best setting of every group.
 
@@ -157,7 +176,7 @@ def best_settings(
     group = np.repeat(np.arange(len(blocks)), lanes)
     found = []
     for kappa, settings in zip(kappas.tolist(), np.concatenate(chosen, axis=1), strict=True):
-        refined, values = _refined(belief, axes, blocks, group, kappa, settings, effort)
+        refined, values = _refined(axes, blocks, group, kappa, settings, refine)
         order = np.lexsort((-values, group))  # of each group the best first
         first_lane = order[np.searchsorted(group[order], np.arange(len(blocks)))]
         of_groups = (refined[first_lane], values[first_lane].tolist(), np.concatenate(widest).tolist())
@@ -173,13 +192,7 @@ def _largest(scores: Array, count: int) -> Indices:
 
 
 def _refined(
-    belief: Belief,
-    axes: Axes,
-    blocks: Sequence[Block],
-    group: Indices,
-    kappa: float,
-    chosen: Array,
-    effort: Effort,
+    axes: Axes, blocks: Sequence[Block], group: Indices, kappa: float, chosen: Array, refine: Refine
 ) -> tuple[Array, Array]:
     """The settings (l, D) of all lanes after an ascent, and their bounds (l,); `group` (l,) says of which.
 
@@ -201,7 +214,7 @@ def _refined(
         np.put_along_axis(full, own[at], z[:, 1:], axis=1)
         return full[:, :-1], own[at]
 
-    def packed_bounds(z: Array) -> Score:
+    def packed_bounds(belief: Belief, z: Array) -> Score:
         full, where = unpacked(z)
         score = group_bounds(belief, kappa, full, places[z[:, 0].astype(np.intp)])
 
@@ -215,9 +228,7 @@ def _refined(
     lower, upper = packed.copy(), packed.copy()
     for corner, edge in zip((lower, upper), axes.box, strict=True):
         corner[:, 1:][free] = np.append(edge, 0.0)[own][free]
-    refined, values, _ = ascend(
-        packed_bounds, packed, lower, upper, max_calls=effort.calls, tolerance=effort.tolerance
-    )
+    refined, values = refine(lambda belief: partial(packed_bounds, belief), packed, lower, upper)
     return unpacked(refined)[0], values
 
 

@@ -28,6 +28,9 @@ from hidim.gp.model import Model
 from hidim.gp.outcome import GENTLE, OUTCOMES, Outcome
 from hidim.gp.posterior import Posterior
 
+#: Numbers in the factors of posteriors under longer length-scales that are kept: 256 MB.
+STRETCHED = 32_000_000
+
 
 class Fitted(NamedTuple):
     """Hyperparameters in force.
@@ -120,10 +123,14 @@ class Study:
         seen = self.scene.seen
         return None if seen.variances is None else OUTCOMES[outcome].variances(seen.y, seen.variances)
 
-    def posteriors(self, fitted: Fitted) -> list[Posterior]:
-        """The posteriors of transformed losses that count for the next suggestion, to be averaged."""
+    def posteriors(self, fitted: Fitted, factor: float = 1.0) -> list[Posterior]:
+        """The posteriors of transformed losses that count for the next suggestion, to be averaged.
+
+        Args:
+            factor: by which length-scales are longer than fitted.
+        """
         rows = range(len(fitted.thetas)) if fitted.rows is None else fitted.rows
-        return [self.posterior(fitted, row) for row in rows]
+        return [self.posterior(fitted, row, factor) for row in rows]
 
     def remembered(self, fitted: Fitted, posterior: Posterior, point: Array) -> dict[str, Any]:
         """What the suggestion of `point` (d,) adds to its meta."""
@@ -132,22 +139,30 @@ class Study:
             return {"fit": fitted.noted(math.sqrt(float(posterior.predict(at).variance[0])))}
         return {"fit": fitted.memory} if fitted.is_new else {}
 
-    def posterior(self, fitted: Fitted, row: int) -> Posterior:
-        """The posterior of transformed losses under one of the fitted θ."""
+    def posterior(self, fitted: Fitted, row: int, factor: float = 1.0) -> Posterior:
+        """The posterior of transformed losses under one of the fitted θ, or under longer length-scales.
+
+        Args:
+            factor: by which these are longer. Like the others, such posteriors are extended from suggestion
+                to suggestion.
+        """
         x, losses = self.seen.x, OUTCOMES[fitted.outcome](self.seen.y)
         model, theta = self.model(fitted.structure), fitted.thetas[row]
+        if factor != 1.0:
+            theta = model.stretched(theta, factor)
         given = self.variances(fitted.outcome)
         if given is not None:
             # With every new value the scale of the losses changes, and with it that of the given variances:
             # no factor can be extended.
             return Posterior(model, theta, x, losses, variances=given)
-        memo, owner = self.scene.task.memo, (self.prior, self.by, self.scene.key)
-        n, posterior = memo.get(owner, row) or (0, None)
+        memo, owner = self.scene.task.memo, (self.prior, self.by, self.scene.key, factor != 1.0)
+        key, most = ((row, factor), STRETCHED // len(x) ** 2) if factor != 1.0 else (row, len(fitted.thetas))
+        n, posterior = memo.get(owner, key) or (0, None)
         if posterior is None or n != fitted.n or not _continues(posterior, model, theta, x):
             posterior = Posterior(model, theta, x[: fitted.n], losses[: fitted.n])
         known = len(posterior.y)
         posterior = posterior.extended(x[known:], losses[known:]).with_outcomes(losses)
-        memo.keep(owner, row, (fitted.n, posterior), most=len(fitted.thetas))
+        memo.keep(owner, key, (fitted.n, posterior), most=most)
         return posterior
 
 

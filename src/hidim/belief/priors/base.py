@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from abc import ABC, abstractmethod
+from dataclasses import fields
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +17,9 @@ from hidim.gp.model import Model
 
 #: What has been learnt of the structure of a function, as groups or directions: plain JSON, None for nothing.
 Structure: TypeAlias = Any
+
+#: Of a setting that came later: histories know a prior in which it has its default by what there was before.
+LATER = MappingProxyType({"later": True})
 
 Ability: TypeAlias = Literal["additive", "scales", "draws", "center", "structure"]
 
@@ -98,4 +103,16 @@ class Learnable(Prior):
 
 def tag(prior: Prior, dim: int, structure: Structure = None) -> str:
     """A checksum that tells models apart: other priors, other numbers of columns, other structures."""
-    return f"{zlib.crc32(f'{prior!r} {dim} {json.dumps(structure)}'.encode()):08x}"
+    told = f"{_described(prior)} {dim} {json.dumps(structure)}"
+    return f"{zlib.crc32(told.encode()):08x}"
+
+
+def _described(prior: Prior) -> str:
+    """Its `repr`, without what came later and is as it was before."""
+    settings = ((setting, getattr(prior, setting.name)) for setting in fields(prior))  # type: ignore[arg-type]
+    kept = (
+        f"{setting.name}={value!r}"
+        for setting, value in settings
+        if not (setting.metadata.get("later") and value == setting.default)
+    )
+    return f"{type(prior).__qualname__}({', '.join(kept)})"

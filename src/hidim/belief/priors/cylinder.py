@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -15,17 +15,9 @@ from hidim.belief.priors.flat import label_kernel
 from hidim.frame import Frame, Ground
 from hidim.gp.densities import Horseshoe, Improper
 from hidim.gp.hyperparameter import Hyperparameter
-from hidim.gp.kernels import Constant, Cylinder, Form, Kernel, Matern, Scaled, SquaredExponential
+from hidim.gp.kernels import FORMS, Constant, Cylinder, FormName, Kernel, Scaled
 from hidim.gp.model import Model
 from hidim.space.columns import Kind
-
-RadiusForm = Literal["matern", "matern32", "matern12", "se"]
-FORMS: dict[str, Form] = {
-    "matern": Matern(2.5),
-    "matern32": Matern(1.5),
-    "matern12": Matern(0.5),
-    "se": SquaredExponential(),
-}
 
 #: Scale of the prior on the variance of the noise, the authors' √2 · .1; and limits as for other models.
 NOISE = math.sqrt(2.0) * 0.1
@@ -49,13 +41,13 @@ class Cylindrical(Prior):
     """
 
     degree: int = 3
-    form: RadiusForm = "matern"
+    form: FormName = "matern"
     warped: bool = True
     edge: bool = False
 
     def __post_init__(self) -> None:
         at_least(self, degree=1)
-        one_of(self, form=get_args(RadiusForm))
+        one_of(self, form=get_args(FormName))
         of_type(self, warped=bool, edge=bool)
 
     @property

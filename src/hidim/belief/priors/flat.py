@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 
 from hidim._settings import one_of
 from hidim._types import Array
-from hidim.belief.priors.base import Ability, Prior, Structure
+from hidim.belief.priors.base import LATER, Ability, Prior, Structure
 from hidim.frame import Frame, Ground
-from hidim.gp.kernels import Constant, Hamming, Kernel, Matern, Scaled, Stationary
+from hidim.gp.kernels import FORMS, Constant, FormName, Hamming, Kernel, Scaled, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Linear, Map, Scale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
@@ -27,19 +27,21 @@ def label_kernel(ground: Ground) -> Hamming | None:
 
 @dataclass(frozen=True)
 class Flat(Prior):
-    """Matérn-5/2 on numbers times a Hamming kernel on labels, with an amplitude.
+    """A stationary kernel on numbers times a Hamming kernel on labels, with an amplitude.
 
     A number that is inactive counts as mid-range, a label that is inactive as a label of its own.
 
     Args:
         lengthscales: "hierarchical" (isotropic until the data insist), "isotropic", or "ard" (independent,
             with the dimension-scaled log-normal prior).
+        form: of the covariance: "matern" (ν = 5/2), "matern32", "matern12" or "se".
     """
 
     lengthscales: FlatLengthscales = "hierarchical"
+    form: FormName = field(default="matern", metadata=LATER)
 
     def __post_init__(self) -> None:
-        one_of(self, lengthscales=get_args(FlatLengthscales))
+        one_of(self, lengthscales=get_args(FlatLengthscales), form=get_args(FormName))
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -56,7 +58,7 @@ class Flat(Prior):
                     Linear(*2 * (ground.dim,), fixed=np.diag(1.0 / (ground.upper - ground.lower))), scale
                 )
             inputs = scale if len(numbers) == ground.dim else Chain(Select(numbers), scale)
-            factors.append(Stationary(Matern(2.5), inputs))
+            factors.append(Stationary(FORMS[self.form], inputs))
         if labels is not None:
             factors.append(labels)
         if not factors:

@@ -9,7 +9,7 @@ from hidim.gp.kernels.cylinder import Cylinder, Polynomial
 from hidim.gp.kernels.features import features
 from hidim.gp.kernels.groups import Groups, Term
 from hidim.gp.kernels.hamming import Hamming, Overlap
-from hidim.gp.kernels.stationary import Form, Matern, SquaredExponential, Stationary
+from hidim.gp.kernels.stationary import FORMS, Form, FormName, Matern, SquaredExponential, Stationary
 from hidim.gp.kernels.values import values
 from hidim.gp.maps import Chain, Clip, Direction, HierarchicalScale, Linear, Mixing, Scale, Select, Warp
 from hidim.gp.psi import Warped
@@ -62,10 +62,12 @@ KERNELS: dict[str, Kernel] = {
 }
 
 __all__ = [
+    "FORMS",
     "KERNELS",
     "Constant",
     "Cylinder",
     "Form",
+    "FormName",
     "Groups",
     "Hamming",
     "Kernel",

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -81,6 +82,17 @@ class Matern(Form):
         # The spectral density of a Matérn kernel is a multivariate t with 2ν degrees of freedom.
         normal = rng.standard_normal((dim, count))
         return normal / np.sqrt(rng.chisquare(2.0 * self.nu, count) / (2.0 * self.nu))
+
+
+FormName = Literal["matern", "matern32", "matern12", "se"]
+
+#: Every form by its name.
+FORMS: dict[str, Form] = {
+    "matern": Matern(2.5),
+    "matern32": Matern(1.5),
+    "matern12": Matern(0.5),
+    "se": SquaredExponential(),
+}
 
 
 class Stationary(Kernel):

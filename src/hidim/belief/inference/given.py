@@ -1,0 +1,56 @@
+"""Hyperparameters that are given and never fitted, as in papers that fix the length-scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hidim._settings import at_least, one_of
+from hidim._types import Array, Rng
+from hidim.belief.inference.base import Fitted, Inference, Study
+from hidim.belief.inference.peak import is_due, new_fit, read_fit
+from hidim.errors import MethodError
+from hidim.gp.model import Model
+from hidim.gp.outcome import OUTCOMES
+
+
+@dataclass(frozen=True)
+class Given(Inference):
+    """One length-scale for all columns, in units of their ranges, and one variance of the noise.
+
+    Every other hyperparameter stays where fits would start.
+
+    Args:
+        lengthscale: of every number.
+        noise: variance of the observations, as a share of that of all of them.
+        outcome: the transform of the losses; "identity" only standardises them.
+        growth: the covariance is factorised anew when the number of trials has grown by this share.
+    """
+
+    lengthscale: float = 0.1
+    noise: float = 1e-4
+    outcome: str = "identity"
+    growth: float = 0.15
+
+    def __post_init__(self) -> None:
+        one_of(self, outcome=tuple(OUTCOMES))
+        at_least(self, lengthscale=0.0, noise=0.0, growth=0.0)
+        if not (self.lengthscale > 0.0 and self.noise > 0.0):
+            raise MethodError(f"{self!r}: lengthscale and noise must be above 0")
+
+    def fitted(self, study: Study, rng: Rng) -> Fitted:
+        last = self.known(study)
+        if last is not None and not is_due(study, last, self.outcome, self.growth):
+            return last
+        structure = None if last is None else last.structure
+        return new_fit(study, self._theta(study.model(structure))[None], self.outcome, 0, structure)
+
+    def known(self, study: Study) -> Fitted | None:
+        return read_fit(study)
+
+    def _theta(self, model: Model) -> Array:
+        theta = np.where(model.holds("log_lengthscale"), math.log(self.lengthscale), model.start)
+        theta[-1] = math.log(self.noise)
+        return np.clip(theta, *model.bounds)
