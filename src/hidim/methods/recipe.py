@@ -105,7 +105,10 @@ class Recipe(Method):
                 "or give the groups and delta=0"
             )
         if any("additive" in part.needs for part in _within(self.utility)) and not self.search.needs:
-            raise MethodError(f"{self.name}: its utility is searched group by group: use search='paths'")
+            elastic = ", with elastic=True" if self.search.stretches else ""
+            raise MethodError(
+                f"{self.name}: its utility is searched group by group: use search='paths'{elastic}"
+            )
 
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         rng = task.rng(number)
@@ -134,7 +137,8 @@ class Recipe(Method):
         fitted = self.inference.fitted(study, rng)
         posteriors = study.posteriors(fitted)
         suggest = partial(suggestion, scene, rng=rng, repeat=noisy)
-        if not noisy and (found := probe(scene, math.exp(fitted.thetas[0, -1]), rng)) is not None:
+        suspected = math.exp(fitted.thetas[0, -1]) if fitted.judged and not noisy else 0.0
+        if (found := probe(scene, suspected, rng)) is not None:
             point, twin = found
             memory = study.remembered(fitted, posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})

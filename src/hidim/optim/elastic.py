@@ -43,6 +43,9 @@ FLAT = 1e-5
 #: Below this, scores are as good as zero: what they are scaled by must not be so small that others overflow.
 LEAST = 1e-30
 
+#: What a walk takes: eight levels up, and some calls on each of two or three down.
+EACH = 50
+
 #: Calls for the last digits of the best point.
 POLISH = 40
 
@@ -94,7 +97,7 @@ class Elastic(Maximiser):
     """Walks down from smoother members of a family, from as many starts as there are evaluations for.
 
     Args:
-        lanes: starts that advance together.
+        lanes: starts that advance together; fewer if there are not 50 evaluations for each.
         longest: the largest l.
         step: from one l to the next at first, as a factor; the paper does not say.
         halvings: of a step that leads onto flat ground.
@@ -120,6 +123,11 @@ class Elastic(Maximiser):
         if self.seconds is not None:
             at_least(self, seconds=0.0)
 
+    @property
+    def abreast(self) -> int:
+        """How many starts advance together."""
+        return int(np.clip(self.evaluations // EACH, 1, self.lanes))
+
     def __call__(
         self, objective: Objective, lower: Array, upper: Array, rng: Rng, starts: Array | None = None
     ) -> Optimum:
@@ -133,8 +141,8 @@ class Elastic(Maximiser):
         given = np.empty((0, len(lower))) if starts is None else starts
 
         def begin(place: int) -> Start:
-            own = given[place * self.lanes : (place + 1) * self.lanes]
-            drawn = lower + (upper - lower) * rng.random((self.lanes - len(own), len(lower)))
+            own = given[place * self.abreast : (place + 1) * self.abreast]
+            drawn = lower + (upper - lower) * rng.random((self.abreast - len(own), len(lower)))
             return Start(np.vstack([own, drawn]), lower, upper)
 
         walk = self.walks(family, begin)
@@ -148,7 +156,7 @@ class Elastic(Maximiser):
             until = time.monotonic() + self.seconds
         found: Walk | None = None
         while found is None or self._goes_on(found, until):
-            start = begin(0 if found is None else len(found.values) // self.lanes)
+            start = begin(0 if found is None else len(found.values) // self.abreast)
             left = self.evaluations - (0 if found is None else found.evaluations)
             walk = self.walk(family, start, left)
             found = walk if found is None else found.joined(walk)
@@ -159,14 +167,16 @@ class Elastic(Maximiser):
         walk = _Walks(self, family, start, evaluations).walk()
         best = walk.order[:1]
         lower, upper = (np.broadcast_to(edge, walk.points.shape)[best] for edge in (start.lower, start.upper))
-        calls = int(np.clip(evaluations - walk.evaluations, 1, POLISH))
+        calls = min(evaluations - walk.evaluations, POLISH)
+        if calls < 1:
+            return walk
         points, values, spent = _climbed(family(1.0), walk.points[best], lower, upper, calls)
         walk.points[best], walk.values[best] = points, values
         return walk._replace(evaluations=walk.evaluations + spent)
 
     def _goes_on(self, found: Walk, until: float | None) -> bool:
         """Whether another batch of walks, as long as those before, fits into what is left."""
-        batches = len(found.values) // self.lanes
+        batches = len(found.values) // self.abreast
         left = self.evaluations - found.evaluations
         return left >= found.evaluations / max(batches, 1) and (until is None or time.monotonic() < until)
 
@@ -231,7 +241,7 @@ class _Walks:
 
     def _affordable(self, lanes: int) -> int:
         """Calls of so many lanes, if what the last ascents at l = 1 may take is left over."""
-        reserve = len(self.x) * self.calls
+        reserve = len(self.x) * self.calls + POLISH
         return int(np.clip((self.most - self.spent - reserve) // lanes, 0, self.calls))
 
     def _ascended(self, t: float, lanes: Indices, calls: int) -> tuple[Array, Mask]:

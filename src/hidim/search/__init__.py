@@ -10,6 +10,7 @@ from hidim.search.ways import Ways
 #: Every search by its name.
 SEARCHES: dict[str, Search] = {
     "box": Box(),
+    "direct": Box("direct"),
     "direct+cma-es": Box("direct+cma-es"),
     "elastic": Walks(),
     "multistart": Box("multistart"),

@@ -16,7 +16,7 @@ from hidim.optim.lbfgs import ascend
 from hidim.optim.multistart import Multistart
 from hidim.search.base import Found, Search, Situation, Target
 
-MaximiserName = Literal["auto", "direct+cma-es", "multistart"]
+MaximiserName = Literal["auto", "direct+cma-es", "direct", "multistart"]
 
 #: Dimensions in which some hundred rectangles of DIRECT cover a box. Beyond, gradients cut median gaps on
 #: branin-25 at d = 4 and 6 from .06–.45 to .015–.043 (20 runs a cell); d = 3 was not compared.
@@ -41,7 +41,8 @@ class Box(Search):
         maximiser: "direct+cma-es" takes the better of the two, as in REMBO, and polishes it by a few steps
             along the gradient; "multistart" climbs from many points at once, and is several times faster;
             "auto" is the former up to three dimensions and the latter beyond, where the rectangles of DIRECT
-            no longer cover the box, and in a zonotope, most of whose box lies outside.
+            no longer cover the box, and in a zonotope, most of whose box lies outside; "direct" is DIRECT
+            without CMA-ES.
         evaluations: of the acquisition function for each of DIRECT and CMA-ES; the paper does not say, and
             the authors' code gives DIRECT 500.
     """
@@ -73,6 +74,7 @@ class Box(Search):
         found = [
             maximiser(objective, lower, upper, rng, best[None])
             for maximiser in (Direct(self.evaluations), CMAES(self.evaluations))
+            if self.maximiser != "direct" or isinstance(maximiser, Direct)
         ]
         winner = max(found, key=lambda optimum: optimum.value).point
         return np.asarray(ascend(objective, winner[None], lower, upper, max_calls=POLISH)[0][0])

@@ -70,10 +70,10 @@ class Walks(Search):
 
     def _starts(self, ground: Ground, best: Array, rng: Rng) -> Array:
         near, moved = perturbed(
-            rng, ground.to_unit(best), min(self.near, self.walk.lanes), movable=ground.levels > 1
+            rng, ground.to_unit(best), min(self.near, self.walk.abreast), movable=ground.levels > 1
         )
         copies = ground.from_unit(jumped(ground, near, moved, rng))
-        return ground.snap(np.vstack([copies, ground.sample(rng, self.walk.lanes - len(copies))]))
+        return ground.snap(np.vstack([copies, ground.sample(rng, self.walk.abreast - len(copies))]))
 
 
 def walking(target: Target, record: Callable[[Walk], None]) -> Refine:

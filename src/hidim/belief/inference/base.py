@@ -44,6 +44,7 @@ class Fitted(NamedTuple):
         rows: which of the thetas count for this suggestion; all by default.
         structure: of the model.
         noted: what `memory` becomes when the standard deviation at the suggested point is known.
+        judged: whether it was the data by which the noise was judged.
     """
 
     thetas: Array
@@ -54,6 +55,7 @@ class Fitted(NamedTuple):
     rows: tuple[int, ...] | None = None
     structure: Structure = None
     noted: Callable[[float], dict[str, Any]] | None = None
+    judged: bool = True
 
 
 @dataclass(frozen=True, eq=False)

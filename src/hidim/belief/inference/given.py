@@ -43,9 +43,10 @@ class Given(Inference):
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         last = self.known(study)
         if last is not None and not is_due(study, last, self.outcome, self.growth):
-            return last
+            return last._replace(judged=False)
         structure = None if last is None else last.structure
-        return new_fit(study, self._theta(study.model(structure))[None], self.outcome, 0, structure)
+        theta = self._theta(study.model(structure))
+        return new_fit(study, theta[None], self.outcome, 0, structure)._replace(judged=False)
 
     def known(self, study: Study) -> Fitted | None:
         return read_fit(study)

@@ -1,6 +1,6 @@
 """The papers' own experiments, run again: `hidim bench paper rembo-table1`."""
 
-from hidim.bench.papers import bock, rembo, rpp
+from hidim.bench.papers import bock, elastic, rembo, rpp
 from hidim.bench.papers.addtree import SYNTHETIC
 from hidim.bench.papers.base import Study
 
@@ -17,6 +17,7 @@ STUDIES: dict[str, Study] = {
         rpp.TABLE_1,
         rpp.TABLE_2,
         rpp.TABLE_5,
+        elastic.FIGURES,
     )
 }
 

@@ -20,6 +20,7 @@ class Study:
         evaluations: of a run, or of a run on each problem.
         seeds: how many runs of each cell are worth the name.
         report: the records as Markdown.
+        doubled: methods that have twice as many evaluations.
     """
 
     name: str
@@ -28,13 +29,15 @@ class Study:
     evaluations: int | Mapping[str, int]
     seeds: int
     report: Callable[[Sequence[Record]], str]
+    doubled: frozenset[str] = frozenset()
 
     def jobs(self, seeds: int) -> list[Job]:
         """All runs, seed by seed so that an early stop still has something in every cell."""
         return [
-            Job(problem, method, seed, self._evaluations(problem))
+            Job(problem, method, seed, self._evaluations(problem, method))
             for seed, (problem, method) in product(range(seeds), self.pairs)
         ]
 
-    def _evaluations(self, problem: str) -> int:
-        return self.evaluations if isinstance(self.evaluations, int) else self.evaluations[problem]
+    def _evaluations(self, problem: str, method: str) -> int:
+        count = self.evaluations if isinstance(self.evaluations, int) else self.evaluations[problem]
+        return 2 * count if method in self.doubled else count

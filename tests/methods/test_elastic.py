@@ -1,0 +1,173 @@
+"""Elastic GP as a method, and its search as a part of others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from hidim import Choice, Float, Int, Optimizer, Space, Vector, minimize
+from hidim.errors import MethodError
+from hidim.gp import posterior as gp_posterior
+from hidim.insight import Insight
+from hidim.methods import METHODS, configured
+from hidim.trial import History, Trial
+
+SPACE = Space(x=Vector(12, -1, 1))
+QUICK = {"lanes": 6, "evaluations": 300}
+
+
+def bowl(params) -> float:
+    return float(((params["x"] - 0.3) ** 2).sum())
+
+
+def told(method, count: int, space: Space = SPACE, value=bowl, seed: int = 0) -> Optimizer:
+    optimizer = Optimizer(space, method, seed=seed)
+    for _ in range(count):
+        trial = optimizer.ask()
+        optimizer.tell(trial, value(trial.params))
+    return optimizer
+
+
+def test_the_method_has_the_papers_settings():
+    """SE with one length-scale of 0.1, EI, and d + 1 points that do not begin at the centre."""
+    method = METHODS["elastic"]
+    optimizer = told(configured(method, **QUICK), 14)
+    ways = [trial.meta["way"] for trial in optimizer.history]
+    assert ways == ["design"] * 13 + ["elastic"]
+    assert not any(np.allclose(trial.params["x"], 0.0) for trial in optimizer.history)
+    fit = optimizer.history[-1].meta["fit"]
+    assert fit["outcome"] == "identity"
+    assert fit["thetas"][0][1] == pytest.approx(math.log(0.1))  # after the amplitude
+    assert not method.utility.logarithm
+    assert method.prior.form == "se"
+
+
+def test_on_flat_ground_it_finds_what_a_plain_search_does_not():
+    """One and the same acquisition function: most walks begin on flat ground, and end at a better point."""
+    elastic, plain = (
+        [told(configured("elastic", longest=longest, evaluations=500), 40, seed=s).best.value for s in (0, 1)]
+        for longest in (100.0, 1.0)
+    )
+    assert max(elastic) < min(plain)
+
+
+def test_what_was_found_out_is_in_the_meta_and_explained():
+    optimizer = told(configured("elastic", **QUICK), 20)
+    walk = optimizer.history[-1].meta["elastic"]
+    assert walk["flat"] > 0.5
+    assert walk["path"][-1] == 1.0
+    assert max(walk["path"]) > 1.5
+    assert 0 < walk["evaluations"] <= 300
+    text = Insight(SPACE, optimizer.history).explain()
+    assert "of the starts were on flat ground; the best walks came down from" in " ".join(text.split())
+    sloping = told(configured("gp", search="elastic", **QUICK), 16)
+    assert "a plain search would do" in " ".join(Insight(SPACE, sloping.history).explain().split())
+
+
+def test_a_factor_is_computed_once_for_a_length_scale_and_then_extended(monkeypatch):
+    made = []
+    original = gp_posterior.factorise
+
+    def counting(model, theta, x, variances=None):
+        made.append((float(theta[0]), float(theta[1]), len(x)))
+        return original(model, theta, x, variances)
+
+    monkeypatch.setattr(gp_posterior, "factorise", counting)
+    optimizer = told(configured("elastic", growth=10.0, **QUICK), 14)
+    assert len(made) == len(set(made)) > 1
+    first = {entry[:2] for entry in made}
+    made.clear()
+    for _ in range(5):
+        trial = optimizer.ask()
+        optimizer.tell(trial, bowl(trial.params))
+    assert not first & {
+        entry[:2] for entry in made
+    }  # of what was known already, nothing was factorised again
+
+
+def test_forgotten_factors_change_nothing():
+    optimizer, again = (told(configured("elastic", **QUICK), 18) for _ in range(2))
+    again._task.memo.clear()
+    assert optimizer.ask() == again.ask()
+
+
+MIXED = Space(
+    x=Vector(3, -1, 1),
+    k=Int(1, 9),
+    model=Choice("plain", deep=Space(rate=Float(1e-4, 1, log=True), width=Int(1, 64))),
+)
+
+
+def value_of(params) -> float:
+    extra = 1.0 if params["model"] == "plain" else abs(math.log10(params["rate"]) + 2)
+    return float(((params["x"] - 0.3) ** 2).sum()) + extra + 0.1 * abs(params["k"] - 4)
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("gp", {"search": "elastic"}),
+        ("bock-map", {"search": "elastic"}),
+        ("addtree", {"search": "elastic"}),
+        ("addtree", {"elastic": True}),
+        ("add-gp", {"elastic": True, "cycle": 5}),
+        ("rpp-gp", {"elastic": True, "cycle": 5}),
+    ],
+)
+def test_the_search_is_a_part_of_other_methods(method, more):
+    """In mixed and conditional spaces, with a failure, and a trial that is running."""
+    quick = QUICK if "search" in more else {}
+    space = SPACE if method == "rpp-gp" else MIXED
+    function = bowl if method == "rpp-gp" else value_of
+    optimizer = told(configured(method, initial=5, **more, **quick), 9, space, function)
+    optimizer.fail(optimizer.ask(), "crash")
+    optimizer.ask()
+    last = optimizer.ask()
+    assert set(last.meta["elastic"]) == {"flat", "path", "evaluations"}
+    space.validate(last.params)
+
+
+def test_groups_that_walk_are_as_good_as_groups_that_climb():
+    """In few dimensions the ground is hardly ever flat."""
+    plain, walked = (told(configured("add-gp", elastic=elastic), 20) for elastic in (False, True))
+    assert walked.best.value < 1.5 * plain.best.value + 0.1
+
+
+def test_a_search_for_whole_configurations_is_refused_for_bounds_of_groups():
+    with pytest.raises(MethodError, match=r"use search='paths', with elastic=True"):
+        configured("add-gp", search="elastic")
+
+
+@pytest.mark.parametrize("method", ["elastic", "gp(search=elastic)", "addtree(elastic=True)"])
+def test_without_numbers_it_is_refused_before_anything_is_evaluated(method):
+    evaluated = []
+    with pytest.raises(MethodError, match="no length-scales to walk down: use another search"):
+        minimize(evaluated.append, Space(c=Choice("a", "b", "c")), n_trials=3, method=method, progress=False)
+    assert not evaluated
+
+
+def test_given_length_scales_are_those_of_every_prior_and_never_fitted():
+    for prior in ("flat", "tree", "cylinder"):
+        optimizer = told(configured("gp", prior=prior, inference="given", lengthscale=0.3, initial=4), 12)
+        fits = [trial.meta["fit"]["thetas"] for trial in optimizer.history if "fit" in trial.meta]
+        assert all(fit == fits[0] for fit in fits)
+        assert any(entry == pytest.approx(math.log(0.3)) for entry in fits[0][0])
+
+
+@pytest.mark.parametrize("wrong", [{"lengthscale": 0.0}, {"noise": -1.0}, {"outcome": "auto"}])
+def test_what_cannot_be_given_is_refused(wrong):
+    with pytest.raises(MethodError, match=next(iter(wrong))):
+        configured("elastic", **wrong)
+
+
+def test_a_given_noise_is_no_suspicion():
+    """It is not the model that calls it noise: no trial is spent on finding out."""
+    optimizer = told(configured("elastic", noise=0.05, initial=4, **QUICK), 24)
+    assert not any("probe" in trial.meta for trial in optimizer.history)
+
+
+def test_nothing_is_said_of_walks_that_were_not_taken():
+    trials = [Trial({"x": np.zeros(12)}, 0).completed(1.0, rank=0)]
+    assert "Elastic" not in Insight(SPACE, History(trials)).explain()
