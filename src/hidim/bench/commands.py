@@ -115,6 +115,7 @@ def _add_maximizers(actions: Any) -> None:
     parser.add_argument("--dims", type=_numbers, default=[5, 20, 50, 200], help="by commas (5,20,50,200)")
     parser.add_argument("--budget", type=_positive, default=2000, metavar="N", help="points (default 2000)")
     parser.add_argument("--seeds", type=_positive, default=5, metavar="N", help="functions (default 5)")
+    parser.add_argument("--family", default="rosenbrock", help="function that gives the values")
     parser.add_argument("-o", "--out", type=Path, help="picture to write, if any")
     parser.add_argument("--markdown", action="store_true", help="a Markdown table")
     parser.set_defaults(handler=_maximizers)
@@ -198,7 +199,7 @@ def _latency(options: argparse.Namespace) -> None:
 def _maximizers(options: argparse.Namespace) -> None:
     from hidim.bench.maximizers import measure, plot, table
 
-    climbs = measure(options.dims, options.budget, options.seeds)
+    climbs = measure(options.dims, options.budget, options.seeds, options.family)
     print(table(climbs, markdown=options.markdown))
     if options.out is not None:
         plot(climbs, options.out)
