@@ -24,16 +24,15 @@ import sys
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from fc3 import Bytes, Single, load, relu, slopes
+from mean_curves import COLOURS, curves, draw
 
 from hidim._settings import split_names
-from hidim._types import Array, Params
+from hidim._types import Params
 from hidim.bench.base import Problem, Suggest
 from hidim.bench.problems import NAMED, Named
-from hidim.bench.report import regret_curve
 from hidim.bench.runner import Record, plan, read_records, sweep
 from hidim.errors import HidimError
 from hidim.plot.style import finish, heading, label, new_figure, quiet
@@ -44,8 +43,6 @@ TRAIN, TEST = 5_000, 2_000
 
 #: Of Adam: passes over the images, images in a step, and what Kingma and Ba recommend, with a larger rate.
 EPOCHS, BATCH, RATE, FIRST, SECOND, TINY = 4, 100, 0.01, 0.9, 0.999, 1e-8
-
-COLOURS = ("#1f6feb", "#bf3989", "#1a7f37", "#9a6700", "#6e7781")
 
 
 @dataclass(frozen=True)
@@ -123,25 +120,12 @@ def plot(records: list[Record], adam: dict[str, list[float]], path: Path) -> Non
         quiet(axis)
         heading(axis, f"{10 * hidden} weights")
         for method, colour in zip(methods, COLOURS, strict=False):
-            draw(axis, curves(records, f"layer-{10 * hidden}", method), method, colour)
+            draw(axis, curves(records, f"layer-{10 * hidden}", method), method, colour, deviation=True)
         if losses := adam.get(str(hidden)):
             axis.axhline(float(np.mean(losses)), color="#24292f", linestyle="--", linewidth=1, label="Adam")
         label(axis, x="evaluations", y="test loss, best so far" if hidden == HIDDEN[0] else None)
     axes[-1].legend(fontsize=8, frameon=False)
     finish(figure, path)
-
-
-def curves(records: list[Record], problem: str, method: str) -> Array:
-    found = [r for r in records if (r["problem"], r["method"]) == (problem, method) and not r["error"]]
-    return np.array([regret_curve(record) for record in found])
-
-
-def draw(axis: Any, found: Array, method: str, colour: str) -> None:
-    if not len(found):
-        return
-    mean, spread, at = found.mean(axis=0), found.std(axis=0), np.arange(1, found.shape[1] + 1)
-    axis.plot(at, mean, color=colour, linewidth=1.6, label=method.removeprefix("hidim:"))
-    axis.fill_between(at, mean - spread, mean + spread, color=colour, alpha=0.12, linewidth=0)
 
 
 def main() -> int:

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mean_curves import COLOURS, curves, draw
 
 from hidim._settings import split_names
 from hidim._types import Array, Params
 from hidim.bench.base import Problem, Suggest
 from hidim.bench.problems import NAMED, Named
-from hidim.bench.report import regret_curve
 from hidim.bench.runner import Record, plan, read_records, sweep
 from hidim.errors import HidimError
 from hidim.plot.style import finish, heading, label, new_figure, quiet
@@ -40,8 +40,6 @@ STAGES, INPUTS = 22, 180
 #: Thresholds as multiples of the shipped ones; penalties as multiples of the one that leaves nothing.
 LOW, HIGH = 0.2, 1.2
 SMALLEST = 1e-3
-
-COLOURS = ("#1f6feb", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#6e7781")
 
 
 @dataclass(frozen=True)
@@ -147,18 +145,13 @@ METHODS = {
 
 def plot(records: list[Record], path: Path) -> None:
     """The best value so far, mean and standard error over the seeds."""
-    figure = new_figure(10.0, 3.9)
-    for axis, name in zip(figure.subplots(1, 2), METHODS, strict=True):
+    known = [name for name in METHODS if any(record["problem"] == name for record in records)]
+    figure = new_figure(5.0 * len(known), 3.9)
+    for axis, name in zip(figure.subplots(1, len(known), squeeze=False)[0], known, strict=True):
         quiet(axis)
         heading(axis, name)
         for method, colour in zip(split_names(METHODS[name]), COLOURS, strict=False):
-            found = [r for r in records if (r["problem"], r["method"]) == (name, method) and not r["error"]]
-            if found:
-                curves = np.array([regret_curve(record) for record in found])
-                mean, error = curves.mean(axis=0), curves.std(axis=0) / np.sqrt(len(curves))
-                at = np.arange(1, len(mean) + 1)
-                axis.plot(at, mean, color=colour, linewidth=1.6, label=method.removeprefix("hidim:"))
-                axis.fill_between(at, mean - error, mean + error, color=colour, alpha=0.12, linewidth=0)
+            draw(axis, curves(records, name, method), method, colour)
         axis.set_ylim(top=float(np.quantile([r["values"][0] for r in records if r["problem"] == name], 0.5)))
         label(axis, x="evaluations", y="wrong answers" if name == "cascade-22" else "error, best so far")
         axis.legend(fontsize=7.5, frameon=False)
