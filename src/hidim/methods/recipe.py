@@ -70,7 +70,7 @@ class Recipe(Method):
     Example:
         >>> from hidim.methods import METHODS, configured
         >>> configured("gp", lengthscales="isotropic", search="multistart").prior
-        Flat(lengthscales='isotropic')
+        Flat(lengthscales='isotropic', form='matern')
     """
 
     name: str = "gp"
