@@ -23,10 +23,10 @@ from hidim._types import Array, Rng
 from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
 from hidim.belief.priors.directions import Pursuit, learnt_mixing, mixing_of
 from hidim.belief.priors.grouping import as_groups, mixable, named_groups, together
-from hidim.belief.priors.tree import FORMS, TIED, FormName
+from hidim.belief.priors.tree import TIED
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
-from hidim.gp.kernels import Groups, Kernel, Scaled, Term, Through
+from hidim.gp.kernels import FORMS, FormName, Groups, Kernel, Scaled, Term, Through
 from hidim.gp.kernels.groups import Lengthscales
 from hidim.gp.model import Model, noise_parameter
 from hidim.gp.partition import Evidence, contributions, enough, learnt_partition
@@ -50,7 +50,7 @@ class Additive(Learnable):
             the additive model, .1 in RPP-GP-UCB, None for no limit, which is projection pursuit.
         pursuit: how W is learnt, if δ is not 0: "greedy", one direction after the other on what the others
             leave, as in the paper; or "gradient", by the marginal likelihood of all of W.
-        form: "se" or "matern" (ν = 5/2).
+        form: "se", "matern" (ν = 5/2), "matern32" or "matern12".
         lengthscales: "isotropic", one for all columns as in the papers; "grouped", one for every group; or as
             in `Tree`.
         warped: whether numbers are warped, see `hidim.gp.kernels.Groups`.

@@ -17,15 +17,13 @@ from hidim._types import Array, Indices
 from hidim.belief.priors.base import Ability, Prior, Structure
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
-from hidim.gp.kernels import Form, Groups, Matern, Scaled, SquaredExponential, Term
+from hidim.gp.kernels import FORMS, FormName, Groups, Scaled, Term
 from hidim.gp.kernels.groups import Lengthscales
 from hidim.gp.model import Model, noise_parameter
 from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, every_path, everywhere, tree
 
 Unit = Literal["nodes", "paths"]
-FormName = Literal["se", "matern"]
-FORMS: dict[str, Form] = {"se": SquaredExponential(), "matern": Matern(2.5)}
 
 #: Parameters of a sum over groups by which columns differ, if they may.
 TIED = ("log_lengthscale_deviation", "log_label_weight_deviation", "log_alpha", "log_beta")
@@ -40,7 +38,7 @@ class Tree(Prior):
 
     Args:
         by: "nodes"; or "paths" for what Add-Tree is compared with. Length-scales are still common to all.
-        form: "se" or "matern" (ν = 5/2).
+        form: "se", "matern" (ν = 5/2), "matern32" or "matern12".
         lengthscales: as in `Flat`; the level that they have in common is one for all nodes.
         warped: whether numbers are warped, see `hidim.gp.kernels.Groups`.
         spread: by how much amplitudes of nodes may differ, see `hidim.gp.kernels.Groups`.
