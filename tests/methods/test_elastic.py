@@ -131,10 +131,53 @@ def test_the_search_is_a_part_of_other_methods(method, more):
     space.validate(last.params)
 
 
-def test_groups_that_walk_are_as_good_as_groups_that_climb():
-    """In few dimensions the ground is hardly ever flat."""
-    plain, walked = (told(configured("add-gp", elastic=elastic), 20) for elastic in (False, True))
-    assert walked.best.value < 1.5 * plain.best.value + 0.1
+def test_bounds_of_groups_that_walk_are_at_least_as_high_as_those_that_climb():
+    """Of the same belief, from the same starts."""
+    groups = (tuple(f"x[{k}]" for k in range(12)),)
+    optimizer = told(configured("add-gp", groups=groups), 20)
+    task, history = optimizer._task, optimizer.history
+    found = {}
+    for elastic in (False, True):
+        method = configured("add-gp", groups=groups, elastic=elastic, climbs=5)
+        search, seen = type(method.search), []
+        original = search.composed
+
+        def spying(self, *args, original=original, seen=seen):
+            seen.append(original(self, *args))
+            return seen[-1]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search, "composed", spying)
+            method.suggest(task, history, len(history))
+        found[elastic] = seen[0][0].routes[0].bound
+    assert found[True] >= found[False] - 1e-6
+
+
+def test_a_design_that_is_scattered_costs_no_more_in_many_dimensions():
+    """One point at random, and no Latin hypercube of d + 1; a centre that is given still comes first."""
+    large = Optimizer(Space(x=Vector(3000, -1, 1)), "elastic", seed=0)
+    first, second = large.ask(), large.ask()
+    assert not np.array_equal(first.params["x"], second.params["x"])
+    assert abs(float(first.params["x"].mean())) < 0.05
+    given = configured("elastic", center={"x": [0.25] * 12}, **QUICK)
+    np.testing.assert_allclose(Optimizer(SPACE, given).ask().params["x"], 0.25)
+
+
+def test_what_is_given_is_in_force_at_once():
+    """A history of other settings is taken over, its hyperparameters are not."""
+    optimizer = told(configured("elastic", **QUICK), 16)
+    other = Optimizer(SPACE, configured("elastic", lengthscale=0.5, noise=0.01, **QUICK), seed=0)
+    other.restore(list(optimizer.history))
+    assert other.ask().meta["fit"]["thetas"][0][1] == pytest.approx(math.log(0.5))
+
+
+def test_variances_that_are_given_are_counted_at_every_length_scale():
+    optimizer = Optimizer(SPACE, configured("gp", search="elastic", initial=4, **QUICK), seed=0)
+    for k in range(10):
+        trial = optimizer.ask()
+        optimizer.tell(trial, bowl(trial.params), variance=0.01 * (1 + k % 3))
+    optimizer.ask()
+    assert "elastic" in optimizer.ask().meta
 
 
 def test_a_search_for_whole_configurations_is_refused_for_bounds_of_groups():

@@ -145,14 +145,48 @@ def test_what_is_flat_at_every_scale_is_said_to_be_and_costs_little():
     assert walk.evaluations <= 4 * 10 + 1
 
 
+def test_a_start_at_the_top_is_kept_and_no_walk_is_told_of():
+    walk = Elastic().walk(
+        lambda scale: bump(0.05 * scale, TOP + 0.2 * (scale > 1.0)), Start(TOP[None], *BOX), 500
+    )
+    np.testing.assert_array_equal(walk.points, TOP[None])
+    assert walk.values[0] == 1.0
+    assert walk.paths == [[1.0]]
+
+
+def test_nothing_that_can_move_is_not_flat():
+    walk = Elastic().walk(lambda scale: bump(0.01 * scale), Start(TOP[None] + 0.1, TOP + 0.1, TOP + 0.1), 500)
+    assert not walk.flat.any()
+    assert walk.evaluations < 10
+
+
+def test_a_start_without_a_value_takes_what_its_walk_finds():
+    def family(scale: float):
+        def objective(u: np.ndarray) -> Score:
+            inner = bump(0.05 * scale)(u)
+            hole = np.abs(u - 0.9).max(axis=1) < 0.05
+            if scale > 1.0:
+                return inner
+            return Score(
+                np.where(hole, np.nan, inner.value),
+                lambda g: np.where(hole[:, None], np.nan, inner.to_inputs(g)),
+            )
+
+        return objective
+
+    walk = Elastic().walk(family, Start(np.full((1, DIM), 0.9), *BOX), 2000)
+    assert walk.values[0] == pytest.approx(1.0, abs=1e-3)
+
+
 def test_starts_on_a_slope_are_not_lifted():
     walk = Elastic().walk(lambda scale: bump(0.5 * scale), Start(rng().random((6, DIM)), *BOX), 2000)
     assert not walk.flat.any()
     assert walk.paths == [[1.0]] * 6
 
 
+@pytest.mark.parametrize("calls", [2, 5, 100])
 @pytest.mark.parametrize("evaluations", [1, 60, 200, 700, 2000])
-def test_no_more_points_are_scored_than_allowed(evaluations):
+def test_no_more_points_are_scored_than_allowed(evaluations, calls):
     """But for the first ascent, which nothing can be found without."""
     counted = 0
 
@@ -164,7 +198,7 @@ def test_no_more_points_are_scored_than_allowed(evaluations):
 
         return objective
 
-    found = Elastic(evaluations=evaluations).over(family, *BOX, rng())
+    found = Elastic(evaluations=evaluations, calls=calls).over(family, *BOX, rng())
     assert found.evaluations == counted
     assert counted <= max(evaluations, 5)
 

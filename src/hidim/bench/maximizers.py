@@ -45,7 +45,7 @@ SCALES: dict[str, Callable[[int], float]] = {
 #: Of the noise of standardised outcomes; and how far half of the trials are from the best of the others.
 NOISE, AROUND = 1e-4, 0.1
 
-#: Rectangles of DIRECT cover a box of at most so many dimensions; beyond, it is left out, as in the paper.
+#: Beyond so many dimensions DIRECT is left out; the paper leaves it out beyond ten.
 COVERED = 20
 
 COLOURS = ("#1f6feb", "#6e7781", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#afb8c1", "#24292f")

@@ -224,14 +224,16 @@ class Frame(ABC):
 def design(scene: Scene, size: int) -> Array:
     """Points (k, d) of the ground to begin with, the first to be taken.
 
-    What the frame has scattered; or point `scene.asked` of a design: the centre first, unless it is to be
-    scattered all over, then Latin hypercubes of `size` points.
+    What the frame has scattered; or point `scene.asked` of a design: the centre first, then Latin hypercubes
+    of `size` points; or, if it is to be scattered all over, a point at random.
     """
     ground, number = scene.ground, scene.asked
     if len(scene.spare):
         return scene.spare
     if scene.awaits_center or (number == 0 and not scene.scattered):
         return ground.snap(ground.middle[None])
-    block, index = divmod(number if scene.scattered else number - 1, size)
+    if scene.scattered:
+        return ground.snap(ground.sample(np.random.default_rng([scene.task.seed, number, size]), 1))
+    block, index = divmod(number - 1, size)
     hypercube = latin_hypercube(ground.dim, size, np.random.default_rng([scene.task.seed, block, size]))
     return ground.snap(ground.from_unit(hypercube[index : index + 1]))

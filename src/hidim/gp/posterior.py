@@ -333,7 +333,8 @@ class Posterior:
     def stretched(self, factor: float) -> Posterior:
         """The posterior of the same data under length-scales `factor` times as long: one factorisation."""
         theta = self.model.stretched(self.theta, factor)
-        return Posterior(self.model, theta, self.x, self.y, variances=self.variances)
+        given = None if self.variances is None else self.noises - self.noise
+        return Posterior(self.model, theta, self.x, self.y, variances=given)
 
     def leave_one_out(self) -> LeftOut:
         """y_i given all others, in closed form (Rasmussen and Williams 2006, eq. 5.10–5.12)."""

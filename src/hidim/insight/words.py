@@ -133,6 +133,9 @@ def _walks(insight: Findings) -> Iterator[str]:
         yield f"Elastic search: {percent(flat)} of the starts were on flat ground; a plain search would do."
         return
     longest = float(np.median([max(walk["path"]) for walk in walks]))
+    if longest == 1.0:
+        yield f"Elastic search: {percent(flat)} of the starts could not move; the best walks began at others."
+        return
     yield (
         f"Elastic search: {percent(flat)} of the starts were on flat ground; the best walks came down from "
         f"length-scales {longest:.1f} times as long (median of {counted(len(walks), 'suggestion')})."

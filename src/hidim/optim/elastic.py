@@ -3,14 +3,14 @@
 What is maximised is one member of a family a(x; l), l ≥ 1: the larger l, the smoother and the less flat. An
 ascent that cannot move, because the ground is flat, is lifted to the smallest l at which it can (step 1).
 Then l is lowered, each time from where the last ascent ended, since maxima of neighbours are close; where one
-leaves an ascent on flat ground again, the step was too long and is halved (step 2). The walk ends at l = 1,
-the member that counts.
+leaves an ascent where it is, the ground may be flat again: the step was too long, and is halved (step 2). The
+walk ends at l = 1, the member that counts.
 
     l = longest^(t/K)    t = K, …, 1, 0 and halves of these: so that many starts share few members
 
 All starts advance as one batch, those with the same l in one call. Departures from the paper: steps are
-factors and not differences, because what l does to a kernel it does by the factor; a step that brought an
-ascent further is doubled again; evaluations are counted instead of seconds.
+factors and not differences, because what l does to a kernel it does by the factor; a halved step is doubled
+again afterwards; evaluations are counted instead of seconds.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ class Walk(NamedTuple):
     Args:
         points: (r, p); values: (r,), at l = 1; starts: (r, p).
         evaluations: points that were scored, at any l.
-        flat: (r,), whether the start was on flat ground.
-        paths: of every walk, the l at which it moved, in order; the last is 1.
+        flat: (r,), whether an ascent from the start did not move at all, though it might: on flat ground, or
+            at the very top.
+        paths: of every walk that led anywhere, the l at which it moved, in order; the last is 1.
     """
 
     points: Array
@@ -105,7 +106,7 @@ class Elastic(Maximiser):
         longest: the largest l.
         step: from one l to the next at first, as a factor; the paper does not say.
         halvings: of a step that leads onto flat ground.
-        calls: of a member by each ascent, at most.
+        calls: of a member by each ascent, at most; fewer if the first would take half of the evaluations.
         evaluations: points scored in all.
         seconds: after which no further walk begins, if that is given; suggestions are then no longer the same
             on another machine.
@@ -189,7 +190,8 @@ class _Walks:
     """A batch of walks: where each is, at which t, and how long its next step is."""
 
     def __init__(self, settings: Elastic, family: Family, start: Start, evaluations: int) -> None:
-        self.family, self.calls, self.longest = cache(family), settings.calls, settings.longest
+        self.family, self.longest = cache(family), settings.longest
+        self.calls = max(2, min(settings.calls, evaluations // (2 * len(start.points))))
         self.top = math.ceil(math.log(settings.longest) / math.log(settings.step) - 1e-9)
         self.shortest = 0.5**settings.halvings
         self.lower, self.upper = (np.broadcast_to(e, start.points.shape) for e in (start.lower, start.upper))
@@ -199,21 +201,24 @@ class _Walks:
         self.spent, self.most = 0, evaluations
         width = self.upper - self.lower
         self.shares = np.where(width > 0.0, 1.0 / np.maximum(width, 1e-300), 0.0)
-        self.free = np.maximum((width > 0.0).sum(axis=1), 1)
+        self.free = (width > 0.0).sum(axis=1)
 
     def walk(self) -> Walk:
         everyone = np.arange(len(self.x))
         values, moved, gains = self._ascended(0.0, everyone, self.calls)
-        first, flat = self.x.copy(), ~(moved & (gains > WORTHWHILE))
-        self._lift(np.flatnonzero(flat))
+        first, flat = self.x.copy(), ~moved & (self.free > 0)
+        self._lift(np.flatnonzero(~(moved & (gains > WORTHWHILE)) & (self.free > 0)))
         lifted = np.flatnonzero(self.t > 0.0)
         self._lower()
         if len(lifted):
             # What began at a maximum did not move either, and may have been lifted off a better one.
             again, *_ = self._ascended(0.0, lifted, self.calls)
-            better = again > values[lifted]
+            better = ~np.isnan(again) & ~(again <= values[lifted])
             values[lifted[better]] = again[better]
-            self.x[lifted[~better]] = first[lifted[~better]]
+            kept = lifted[~better]
+            self.x[kept] = first[kept]
+            for lane in kept.tolist():
+                self.paths[lane] = []
         for path in self.paths:
             path.append(1.0)
         return Walk(self.x, values, self.starts, self.spent, flat, self.paths)
@@ -227,7 +232,7 @@ class _Walks:
             _, moved, gains = self._ascended(float(t), still, calls)
             moved &= gains > WORTHWHILE
             self.x[still[~moved]] = before[~moved]
-            self.t[still[moved]] = t
+            self._note(still[moved], float(t))
             still = still[~moved]
 
     def _lower(self) -> None:
@@ -242,9 +247,20 @@ class _Walks:
                 break
             _, moved, _ = self._ascended(t, lanes, calls)
             done = moved | (step[lanes] <= self.shortest)
+            self._note(lanes[moved], t)
             self.t[lanes[done]] = t
             step[lanes] = np.where(done, np.minimum(2.0 * step[lanes], 1.0), 0.5 * step[lanes])
         self.t[:] = 0.0
+
+    def _note(self, lanes: Indices, t: float) -> None:
+        """That these moved at t."""
+        self.t[lanes] = t
+        if t:
+            for lane in lanes.tolist():
+                self.paths[lane].append(self._scale(t))
+
+    def _scale(self, t: float) -> float:
+        return float(self.longest ** (t / self.top)) if t else 1.0
 
     def _affordable(self, lanes: int) -> int:
         """Calls of so many lanes, if what the last ascents at l = 1 may take is left over."""
@@ -253,18 +269,14 @@ class _Walks:
 
     def _ascended(self, t: float, lanes: Indices, calls: int) -> tuple[Array, Mask, Array]:
         """The scores of `lanes` after an ascent at t, which of them moved, and what they gained."""
-        scale = self.longest ** (t / self.top) if t else 1.0
         before = self.x[lanes]
         points, values, gains, spent = _climbed(
-            self.family(scale), before, self.lower[lanes], self.upper[lanes], calls
+            self.family(self._scale(t)), before, self.lower[lanes], self.upper[lanes], calls
         )
         away = np.nan_to_num((points - before) * self.shares[lanes])
-        moved = np.sqrt(np.vecdot(away, away) / self.free[lanes]) > STILL
+        moved = np.sqrt(np.vecdot(away, away) / np.maximum(self.free[lanes], 1)) > STILL
         self.x[lanes] = points
         self.spent += spent
-        for lane in lanes[moved].tolist():
-            if t:
-                self.paths[lane].append(scale)
         return values, moved, gains
 
 

@@ -37,7 +37,8 @@ class Walks(Search):
     """Walks from random points, and from perturbed copies of the best ones.
 
     Args:
-        near: of the starts that advance together, how many are copies; the paper has none.
+        near: of the starts that advance together, how many are copies, half of them at most; the paper
+            has none.
         walk: how they walk.
     """
 
@@ -70,7 +71,7 @@ class Walks(Search):
 
     def _starts(self, ground: Ground, best: Array, rng: Rng) -> Array:
         near, moved = perturbed(
-            rng, ground.to_unit(best), min(self.near, self.walk.abreast), movable=ground.levels > 1
+            rng, ground.to_unit(best), min(self.near, self.walk.abreast // 2), movable=ground.levels > 1
         )
         copies = ground.from_unit(jumped(ground, near, moved, rng))
         return ground.snap(np.vstack([copies, ground.sample(rng, self.walk.abreast - len(copies))]))

@@ -31,6 +31,9 @@ from hidim.gp.posterior import Posterior
 #: Numbers in the factors of posteriors under longer length-scales that are kept: 256 MB.
 STRETCHED = 32_000_000
 
+#: Fewer than a search asks for are not worth keeping: each would be dropped before it is needed again.
+FEW = 8
+
 
 class Fitted(NamedTuple):
     """Hyperparameters in force.
@@ -157,8 +160,11 @@ class Study:
             # With every new value the scale of the losses changes, and with it that of the given variances:
             # no factor can be extended.
             return Posterior(model, theta, x, losses, variances=given)
+        most = len(fitted.thetas) if factor == 1.0 else STRETCHED // len(x) ** 2
+        if factor != 1.0 and most < FEW:
+            return Posterior(model, theta, x, losses)
         memo, owner = self.scene.task.memo, (self.prior, self.by, self.scene.key, factor != 1.0)
-        key, most = ((row, factor), STRETCHED // len(x) ** 2) if factor != 1.0 else (row, len(fitted.thetas))
+        key = row if factor == 1.0 else (row, theta.tobytes())  # at their limit, longer ones are the same
         n, posterior = memo.get(owner, key) or (0, None)
         if posterior is None or n != fitted.n or not _continues(posterior, model, theta, x):
             posterior = Posterior(model, theta, x[: fitted.n], losses[: fitted.n])

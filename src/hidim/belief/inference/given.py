@@ -18,9 +18,10 @@ from hidim.gp.outcome import OUTCOMES
 
 @dataclass(frozen=True)
 class Given(Inference):
-    """One length-scale for all columns, in units of their ranges, and one variance of the noise.
+    """One length-scale for all columns and one variance of the noise.
 
-    Every other hyperparameter stays where fits would start.
+    Every other hyperparameter stays where fits would start. A length-scale is in the units of the prior:
+    those of the ranges for most, of the radius for a cylinder, of the box of an embedding.
 
     Args:
         lengthscale: of every number.
@@ -36,17 +37,17 @@ class Given(Inference):
 
     def __post_init__(self) -> None:
         one_of(self, outcome=tuple(OUTCOMES))
-        at_least(self, lengthscale=0.0, noise=0.0, growth=0.0)
-        if not (self.lengthscale > 0.0 and self.noise > 0.0):
-            raise MethodError(f"{self!r}: lengthscale and noise must be above 0")
+        at_least(self, growth=0.0, lengthscale=0.001, noise=1e-8)
 
     def fitted(self, study: Study, rng: Rng) -> Fitted:
-        last = self.known(study)
-        if last is not None and not is_due(study, last, self.outcome, self.growth):
+        last, given = self.known(study), [self.lengthscale, self.noise]
+        same = last is not None and (last.memory.get("given"), last.outcome) == (given, self.outcome)
+        if last is not None and same and not is_due(study, last, self.outcome, self.growth):
             return last._replace(judged=False)
         structure = None if last is None else last.structure
         theta = self._theta(study.model(structure))
-        return new_fit(study, theta[None], self.outcome, 0, structure)._replace(judged=False)
+        fitted = new_fit(study, theta[None], self.outcome, 0, structure, given=given)
+        return fitted._replace(judged=False)
 
     def known(self, study: Study) -> Fitted | None:
         return read_fit(study)
@@ -54,4 +55,13 @@ class Given(Inference):
     def _theta(self, model: Model) -> Array:
         theta = np.where(model.holds("log_lengthscale"), math.log(self.lengthscale), model.start)
         theta[-1] = math.log(self.noise)
-        return np.clip(theta, *model.bounds)
+        low, high = model.bounds
+        if not (low <= theta).all() or not (theta <= high).all():
+            level = model.holds("log_lengthscale")
+            scales = f", lengthscale {_range(low[level][0], high[level][0])}" if level.any() else ""
+            raise MethodError(f"{self!r}: noise must be {_range(low[-1], high[-1])}{scales}, for this model")
+        return theta
+
+
+def _range(low: float, high: float) -> str:
+    return f"from {math.exp(low):.3g} to {math.exp(high):.3g}"
