@@ -109,6 +109,18 @@ def test_a_few_penalties_do_not_hide_the_rest():
     assert Insight(space, history).importance()["y"] > 0.1
 
 
+def test_a_run_that_has_converged_has_no_penalties():
+    """Half of the trials are within 1e-6 of the best: the others are what the objective does elsewhere."""
+    space = Space(x=Float(-1, 1), y=Float(-1, 1))
+    rng = np.random.default_rng(0)
+    points = [*rng.uniform(-1, 1, (20, 2)), *(1e-3 * rng.uniform(-1, 1, (25, 2)))]
+    params = [{"x": float(x), "y": float(y)} for x, y in points]
+    trials = [Trial(p, i).completed(p["x"] ** 2 + 0.1 * p["y"] ** 2, rank=i) for i, p in enumerate(params)]
+    insight = Insight(space, History(trials))
+    assert insight.importance()["x"] > 0.9
+    assert insight.components()[0].effects[0].mean[0] == pytest.approx(1.0, abs=0.2)
+
+
 # -- slices ------------------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -235,10 +236,42 @@ def _places(space: Mapping[str, Any]) -> dict[str, str]:
     return {str(place): repr(place.parameter) for place in walk(Space.from_dict(space))}
 
 
-def in_words(key: str, value: Any) -> str:
-    """A setting of a run, as "method gp" or "seed 3"."""
-    named = isinstance(value, Mapping) and "name" in value
-    return f"{key} {value['name'] if named else value}"
+def changes(found: Event, wanted: Event) -> Iterator[tuple[str, str]]:
+    """What a run was written with and what it goes on with, as ("seed 3", "seed 4").
+
+    Of methods the settings that differ; those that came later count as what they are by default.
+    """
+    for key in ("method", "seed"):
+        was, now = found.get(key), json.loads(json.dumps(wanted.get(key)))
+        if was == now:
+            continue
+        if isinstance(was, Mapping) and isinstance(now, Mapping):
+            with suppress(HidimError):  # of a method that is not known here: told as it stands
+                was = json.loads(json.dumps(serial.write_method(method_of(found))))
+            if was == now:
+                continue
+            before, after = _settings(was), _settings(now)
+            same = was.get("name") == now.get("name")
+            names = [name for name in {**before, **after} if same and before.get(name) != after.get(name)]
+            yield _in_words(was, before, names), _in_words(now, after, names)
+        else:
+            yield f"{key} {was}", f"{key} {now}"
+
+
+def _settings(method: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a written method, those of its parts among them; a part is named by its class."""
+    found: dict[str, Any] = {}
+    for name, value in method.items():
+        if isinstance(value, Mapping):
+            found |= {name: value.get("part")} | _settings(value)
+        elif name not in ("part", "name"):
+            found[name] = value
+    return found
+
+
+def _in_words(method: Mapping[str, Any], settings: Mapping[str, Any], names: Sequence[str]) -> str:
+    told = ", ".join(f"{name}={settings[name]!r}" for name in names if name in settings)
+    return f"method {method.get('name')}" + (f" ({told})" if told else "")
 
 
 def method_of(run: Event) -> Method:

@@ -161,6 +161,10 @@ class Optimizer:
             )
         return _copied(self._enter(suggestion.params, suggestion.meta))
 
+    def rehearse(self) -> None:
+        """Raise what the method refuses at its first suggestion, before anything else is evaluated."""
+        self._method.suggest(self._task, History(), 0)
+
     def enter(self, params: Mapping[str, Any]) -> Trial:
         """A trial of your own choice, to be evaluated and told like one that was asked for.
 

@@ -253,6 +253,7 @@ def test_settings_that_cannot_be_are_refused_with_the_mend(text, says):
 def test_parts_may_be_named_like_settings_and_nest():
     assert make_method("baxus(utility=ucb, beta=fixed)").utility.beta == Fixed()
     assert make_method("baxus(utility=ucb, beta=2.5)").utility.beta == Fixed(2.5)
+    assert make_method("add-gp(beta=2)").utility.beta == Fixed(2)
     assert make_method("gp(exact=bold)").utility.exact == configured("gp").utility
     assert make_method("gp(twins=false)") == configured("gp", twins=False)
 

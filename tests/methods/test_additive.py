@@ -160,16 +160,21 @@ def test_groups_may_overlap():
     assert frozenset({1, 2}) in _columns(prior, NAMED)
 
 
-def test_groups_are_divided_where_parameters_do_not_exist_together():
-    space = Space(
-        lr=Float(0, 1), m=Choice(svm=Space(C=Float(0, 1), g=Float(0, 1)), tree=Space(depth=Int(1, 9)))
-    )
-    found = _columns(Additive(groups=[["lr", "C", "g", "depth"]]), space)
+def test_groups_of_parameters_that_do_not_always_exist_together_are_refused():
+    inner = Space(C=Float(0, 1), g=Float(0, 1))
+    space = Space(lr=Float(0, 1), m=Choice(svm=inner, tree=Space(depth=Int(1, 9)), other=inner))
+    for group, pair in (
+        (["lr", "C", "g"], "'lr' and 'C'"),
+        (["C", "depth"], "'C' and 'depth'"),
+        (["m=svm/C", "m=other/g"], "'m=svm/C' and 'm=other/g'"),
+    ):
+        with pytest.raises(MethodError, match=f"{pair} do not always exist together"):
+            _columns(Additive(groups=[group]), space)
     names = space.columns.names
-    assert {frozenset(names[c] for c in group) for group in found} == {
-        frozenset({"lr"}),
+    found = _columns(Additive(groups=[["C", "g"]]), space)
+    assert {frozenset(names[c] for c in group) for group in found if len(group) > 1} == {
         frozenset({"m=svm/C", "m=svm/g"}),
-        frozenset({"m=tree/depth"}),
+        frozenset({"m=other/C", "m=other/g"}),
     }
 
 

@@ -12,6 +12,7 @@ import pytest
 import hidim
 from hidim import Choice, Float, HidimError, Space, TrialState, Vector
 from hidim.errors import MethodError
+from hidim.methods import configured
 
 SPACE = Space(x=Float(0, 1), c=Choice("a", "b"))
 
@@ -333,3 +334,18 @@ def test_an_unknown_variance_as_large_as_can_be_does_not_cost_the_result():
         return p["x"], 1e308 if p["x"] > 0.6 else 0.01
 
     assert hidim.minimize(objective, SPACE, 14).best.value <= 0.6
+
+
+@pytest.mark.parametrize("center", [{"x": 3.0}, {"y": 1.0}])
+def test_what_a_method_refuses_it_refuses_before_given_configurations_are_evaluated(center):
+    evaluated = []
+    with pytest.raises(MethodError, match=r"^center: "):
+        hidim.minimize(
+            evaluated.append,
+            Space(x=Float(0, 1)),
+            n_trials=4,
+            start_with=[{"x": 0.5}],
+            method=configured("bock-map", center=center),
+            progress=False,
+        )
+    assert not evaluated

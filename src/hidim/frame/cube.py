@@ -10,7 +10,7 @@ import numpy as np
 
 from hidim._settings import of_type, one_of
 from hidim._types import Array, Rng
-from hidim.errors import MethodError
+from hidim.errors import HidimError, MethodError
 from hidim.frame.base import Frame, Ground, Scene
 from hidim.frame.novelty import Seen
 from hidim.frame.observe import Observations, observe
@@ -94,7 +94,11 @@ class Cube(Frame):
         known: Array | None = task.memo.get(self, "center")
         if known is None:
             params = {name: _value(value) for name, value in cast(Pairs, self.center)}
-            known = task.memo.keep(self, "center", task.space.encode(task.space.validate(params)))
+            try:
+                valid = task.space.validate(params)
+            except HidimError as error:
+                raise MethodError(f"center: {error}") from error
+            known = task.memo.keep(self, "center", task.space.encode(valid))
         return known
 
 

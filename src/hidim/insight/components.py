@@ -115,7 +115,8 @@ class Components(Sequence[Component]):
         return len(self._found)
 
     def __str__(self) -> str:
-        return "\n".join(f"{percent(c.share):>5}  {short(c.title, 100)}" for c in self)
+        lines = [f"{percent(c.share):>5}  {short(c.title, 100)}" for c in self]
+        return "\n".join([*lines, f"R² {self.quality:.2f} on left-out trials"])
 
     def __repr__(self) -> str:
         return f"Components({len(self)} groups, R² {self.quality:.2f} on left-out trials)"
@@ -247,7 +248,7 @@ class _Decomposition:
         rows = np.repeat(origin[None], len(marks), axis=0)
         rows[:, column] = marks
         mean, deviation = self._change(place, rows, origin)
-        name = _direction_name(weights) if weights else self.space.columns.names[column]
+        name = direction_name(weights) if weights else self.space.columns.names[column]
         at = self._value(column, float(origin[column]), weights) if active else None
         band = mean - CENTRAL * deviation, mean + CENTRAL * deviation
         return Effect(name, grid, mean, *band, at=at, log=log, weights=weights)
@@ -293,14 +294,14 @@ class _Decomposition:
         return marks, np.asarray(parameter.scale.from_unit(marks)), log, {}
 
 
-def _direction_name(weights: dict[str, float]) -> str:
+def direction_name(weights: dict[str, float], most: int = NAMED) -> str:
     """The largest weights of a direction.
 
     Example:
-        >>> _direction_name({"a": 0.9, "b": -0.4, "c": 0.01})
+        >>> direction_name({"a": 0.9, "b": -0.4, "c": 0.01})
         '0.9 a - 0.4 b'
     """
-    most = max(map(abs, weights.values()))
-    told = [(name, w) for name, w in weights.items() if abs(w) >= NOTABLE * most][:NAMED]
+    largest = max(map(abs, weights.values()))
+    told = [(name, w) for name, w in weights.items() if abs(w) >= NOTABLE * largest][:most]
     text = " ".join(f"{'-' if w < 0 else '+'} {abs(w):.2g} {name}" for name, w in told)
     return text.removeprefix("+ ").replace("- ", "-", 1) if text[0] == "-" else text.removeprefix("+ ")

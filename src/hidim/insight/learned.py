@@ -26,8 +26,10 @@ from hidim.trial import History
 ENOUGH = 5
 #: Of more complete trials, this many are chosen evenly by rank: the fit takes seconds, not minutes.
 MOST_TRIALS = 500
-#: A loss of the worse half that is so many times as far from the best as the next one is a penalty.
-PENALTY = 100.0
+#: Losses of the worse half that are so many times as far from the best as the next one are penalties, if the
+#: largest of them is at most so many times as far as the smallest: those of a run that has converged also
+#: leave a gap, but are spread over what the objective does elsewhere.
+PENALTY, ALIKE = 100.0, 10.0
 #: Half the width of a central 95 % interval, in standard deviations.
 CENTRAL = 1.96
 
@@ -134,5 +136,6 @@ def _without_penalties(losses: Array) -> Array:
     """
     best = float(losses.min())
     upper = np.sort(losses - best)[len(losses) // 2 :]
-    gaps = np.flatnonzero((upper[1:] > PENALTY * upper[:-1]) & (upper[:-1] > 0.0))
+    wide = (upper[1:] > PENALTY * upper[:-1]) & (upper[:-1] > 0.0) & (upper[-1] <= ALIKE * upper[1:])
+    gaps = np.flatnonzero(wide)
     return np.minimum(losses, best + 3.0 * upper[gaps[0]]) if len(gaps) else losses

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from hidim.acquisition.beta import BETAS, Beta
+from hidim.acquisition.beta import BETAS, Beta, Fixed
 from hidim.acquisition.utility import UTILITIES, Utility
 from hidim.belief.inference import INFERENCES, Inference
 from hidim.belief.priors import PRIORS, Prior
@@ -107,6 +107,8 @@ def _is_whole(current: Any, value: Any) -> bool:
 def _part(current: Any, value: Any) -> Any:
     """The new value of a setting: if it is a part, the registered one of that name."""
     kind = kind_of(current)
+    if kind is Beta and isinstance(value, int | float) and not isinstance(value, bool):
+        return Fixed(value)
     if kind is None or not isinstance(value, str):
         return value
     if value not in PARTS[kind]:

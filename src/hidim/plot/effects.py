@@ -8,14 +8,26 @@ from typing import Any
 import numpy as np
 
 from hidim._optional import require
-from hidim.insight import Component, Effect
+from hidim.insight import Component, Components, Effect
+from hidim.insight.components import direction_name
 from hidim.insight.importance import percent
 from hidim.insight.text import short
+from hidim.insight.words import POOR
 from hidim.plot.curves import rows_of
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, quiet
 
-#: The most panels of a picture, and labels of a choice that are named.
-MOST, NAMED = 9, 8
+#: The most panels of a picture, labels of a choice that are named, and characters below a panel.
+MOST, NAMED, WIDE = 9, 8, 38
+
+#: How the best trial is shown.
+BEST: dict[str, Any] = {
+    "marker": "o",
+    "color": DARK,
+    "ms": 6,
+    "markeredgecolor": "white",
+    "zorder": 5,
+    "clip_on": False,
+}
 
 
 def panels_of(components: Sequence[Component]) -> list[tuple[int, Component, Effect]]:
@@ -24,7 +36,7 @@ def panels_of(components: Sequence[Component]) -> list[tuple[int, Component, Eff
     return [entry for entry in every if entry[1].share >= 0.005 or entry[0] == 0][:MOST]
 
 
-def draw_effects(figure: Any, grid: Any, components: Sequence[Component]) -> list[Any]:
+def draw_effects(figure: Any, grid: Any, components: Components) -> list[Any]:
     """One panel for every effect, with its 95 % band; all on one scale, so that heights compare."""
     shown = panels_of(components)
     rows = rows_of(len(shown))
@@ -36,8 +48,9 @@ def draw_effects(figure: Any, grid: Any, components: Sequence[Component]) -> lis
         axis = figure.add_subplot(cell, sharey=panels[0] if panels else None)
         quiet(axis)
         _draw(axis, effect)
-        label(axis, x=short(effect.name, 38))
-        title = f"group {place + 1} · {percent(component.share)}"
+        label(axis, x=_name(effect))
+        several = f"group {place + 1}: " if len(component.effects) > 1 else ""
+        title = f"{several}{percent(component.share)}"
         axis.set_title(title, loc="right", fontsize=SMALL, color=GREY)
         if len(panels) in lefts:
             label(axis, y="change of the value, 95 % band")
@@ -45,10 +58,22 @@ def draw_effects(figure: Any, grid: Any, components: Sequence[Component]) -> lis
             axis.tick_params(axis="y", which="both", left=False, labelleft=False)
         panels.append(axis)
     heading(panels[0], "Away from the best")
+    trust = f"left-out trials are predicted with R² = {components.quality:.2f}"
+    guess = "" if components.quality > POOR else "a guess: "
+    figure.supxlabel(guess + trust, fontsize=SMALL, color=GREY)
     means = np.concatenate([effect.mean for _, _, effect in shown])
     margin = 0.15 * max(float(np.ptp(means)), 1e-12)
     panels[0].set_ylim(float(means.min()) - margin, float(means.max()) + margin)
     return panels
+
+
+def _name(effect: Effect) -> str:
+    """What a panel is about; of a direction as many of its weights as fit."""
+    if not effect.weights:
+        return short(effect.name, WIDE)
+    fewer = (direction_name(effect.weights, count) + " …" for count in (3, 2))
+    names = [effect.name, *fewer, short(direction_name(effect.weights, 1), WIDE)]
+    return next(name for name in names if len(name) <= WIDE)
 
 
 def _draw(axis: Any, effect: Effect) -> None:
@@ -58,8 +83,11 @@ def _draw(axis: Any, effect: Effect) -> None:
         reach = np.stack([effect.mean - effect.low, effect.high - effect.mean])
         axis.errorbar(places, effect.mean, reach, fmt="o", color=ACCENT, ecolor=PALE, ms=5, elinewidth=3.5)
         named = places[:: max(1, len(places) // NAMED)]
-        axis.set_xticks(named, [short(str(effect.grid[place]), 12) for place in named], fontsize=SMALL)
+        room = max(3, WIDE // len(named))
+        axis.set_xticks(named, [short(str(effect.grid[place]), room) for place in named], fontsize=SMALL)
         axis.margins(x=0.2)
+        if effect.at is not None:
+            axis.plot([effect.grid.index(effect.at)], [0.0], **BEST)
         return
     grid = np.asarray(effect.grid, dtype=np.float64)
     if effect.log:
@@ -68,6 +96,7 @@ def _draw(axis: Any, effect: Effect) -> None:
     axis.plot(grid, effect.mean, color=ACCENT, linewidth=1.8)
     axis.set_xlim(grid[0], grid[-1])
     if not effect.log:
-        axis.xaxis.set_major_locator(require("matplotlib.ticker", "plot").MaxNLocator(4))
+        whole = bool(np.all(grid == np.round(grid)))
+        axis.xaxis.set_major_locator(require("matplotlib.ticker", "plot").MaxNLocator(4, integer=whole))
     if effect.at is not None:
-        axis.plot([effect.at], [0.0], "o", color=DARK, ms=6, markeredgecolor="white", zorder=5, clip_on=False)
+        axis.plot([effect.at], [0.0], **BEST)

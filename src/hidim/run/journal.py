@@ -68,13 +68,8 @@ class Journal:
             lines.check(str(self.path), contents.run, run)
         for damage in contents.damage:
             logger.warning("%s: %s", self.path, damage)
-        for key in ("method", "seed"):
-            if contents.run is not None and contents.run.get(key) != _plain(run).get(key):
-                logger.warning(
-                    "%s was written with %s, and goes on with %s",
-                    self.path,
-                    *(lines.in_words(key, known.get(key)) for known in (contents.run, run)),
-                )
+        for before, after in () if contents.run is None else lines.changes(contents.run, run):
+            logger.warning("%s was written with %s, and goes on with %s", self.path, before, after)
         if "part" not in run.get("method", {"part": ""}):
             logger.warning(
                 "%s cannot say how to make the method %s again: enter it by hidim.methods.register, or give "

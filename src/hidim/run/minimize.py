@@ -95,6 +95,8 @@ def minimize(
         if kept is not None:
             optimizer.restore(kept.trials)
         given = [params for params in first if not _is_known(params, optimizer.history)]
+        if given:
+            optimizer.rehearse()
         driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials), given)
         stopped = driver.run()
     if not optimizer.history.complete:

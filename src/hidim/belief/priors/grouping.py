@@ -32,16 +32,30 @@ def mixable(space: Space) -> Indices:
 def named_groups(space: Space, groups: Sequence[Sequence[str]], cells: Iterable[Indices]) -> list[Indices]:
     """The columns of groups of parameters, each inside a cell; parameters in no group are their own.
 
-    Raises `MethodError` for names that the space does not have.
+    Raises `MethodError` for names that the space does not have, and for groups that are not inside one.
     """
     columns = [np.concatenate([_columns(space, name) for name in group]) for group in groups]
-    found = []
+    cells, found = list(cells), []
+    for group in groups:
+        _check_inside(space, group, cells)
     for cell in cells:
         inside = [np.intersect1d(group, cell) for group in columns]
         found += [group for group in inside if len(group)]
         alone = np.setdiff1d(cell, np.concatenate([np.empty(0, dtype=np.intp), *inside]))
         found += list(alone[:, None])
     return found
+
+
+def _check_inside(space: Space, group: Sequence[str], cells: Sequence[Indices]) -> None:
+    """That all parameters of a group exist wherever one of them does."""
+    for cell in cells:
+        inside = {name: bool(np.isin(_columns(space, name), cell).any()) for name in group}
+        if any(inside.values()) and not all(inside.values()):
+            here, missing = (next(n for n in group if inside[n] is wanted) for wanted in (True, False))
+            raise MethodError(
+                f"groups: {here!r} and {missing!r} do not always exist together: give groups of parameters "
+                "under the same option, or of those under none"
+            )
 
 
 def _columns(space: Space, name: str) -> Indices:
