@@ -12,6 +12,10 @@ from hidim.optim.base import Maximiser, Objective, Optimum, best_of
 #: The first step, as a share of the box.
 SIGMA = 0.2
 
+#: A point outside the box is drawn anew so often, as the package does by itself, before it is clipped; beyond
+#: so many dimensions hardly any would be inside, and 100 draws each took minutes in 200 dimensions.
+USUAL, FEW = 100, 10
+
 
 @dataclass(frozen=True)
 class CMAES(Maximiser):
@@ -44,7 +48,10 @@ class CMAES(Maximiser):
         width = (upper - lower)[free]
         box = np.column_stack([np.zeros(len(width)), np.ones(len(width))])
         start = (best.point - lower)[free] / width
-        strategy = CMA(mean=start, sigma=SIGMA, bounds=box, seed=int(rng.integers(2**31)))
+        tries = USUAL if len(width) <= FEW else 1
+        strategy = CMA(
+            mean=start, sigma=SIGMA, bounds=box, seed=int(rng.integers(2**31)), n_max_resampling=tries
+        )
         spent = best.evaluations
         while spent + strategy.population_size <= self.max_evaluations and not strategy.should_stop():
             unit = np.array([strategy.ask() for _ in range(strategy.population_size)])
