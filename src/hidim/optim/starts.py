@@ -27,8 +27,9 @@ def sobol(dim: int, count: int, seed: int | Rng) -> Array:
     from scipy.stats import qmc
 
     engine = qmc.Sobol(dim, scramble=True, rng=np.random.default_rng(seed))
-    # A power of two, as the sequence wants it; what is not needed is cut off.
-    return np.asarray(engine.random_base2(math.ceil(math.log2(count)))[:count])
+    # A power of two first, as the sequence wants it, then the rest: half of the next power may be cut off.
+    first = engine.random_base2(count.bit_length() - 1)
+    return np.vstack([first, engine.random(count - len(first))]) if len(first) < count else np.asarray(first)
 
 
 def latin_hypercube(dim: int, count: int, rng: Rng) -> Array:
