@@ -87,7 +87,13 @@ def branching(space: Space) -> View:
 
 
 class Start(NamedTuple):
-    """Where a fit begins: a transform of the losses and θ, and the log probability reached so far."""
+    """Where a fit begins: a transform of the losses and θ, and how well it predicts.
+
+    Args:
+        score: the log density of every loss, given all others. The log posterior density of θ would do among
+            transforms, but not between a peak at which few columns count and one at which all do: with few
+            trials, which follow each other, the former may be higher, and wrong.
+    """
 
     outcome: str
     theta: Array
@@ -132,8 +138,9 @@ def _tried(view: View, model: Model, seen: Observations, outcome: str) -> list[S
     steps = _affordable(x, 4e8, FIRST_STEPS)
     starts = []
     for theta in thetas:
-        first = fit(model, x, y, [theta], max_evaluations=steps, variances=variances)
-        starts.append(Start(outcome, first.theta, jacobian - first.loss))
+        found = fit(model, x, y, [theta], max_evaluations=steps, variances=variances).theta
+        left_out = Posterior(model, found, x, y, variances=variances).leave_one_out()
+        starts.append(Start(outcome, found, jacobian + float(left_out.log_density.sum())))
     return starts
 
 
