@@ -148,17 +148,14 @@ def test_a_picture_has_a_panel_for_every_effect_that_matters(tmp_path):
 
 
 def test_trials_that_follow_each_other_do_not_single_out_a_few_parameters():
-    """All twenty act alike. The trials of `add-gp` move all of them together; a model in which two or three count
-    may have the higher density, but predicts worse, and is sure of itself where it is wrong."""
+    """All twenty act alike, and the trials of `add-gp` move all of them together.
+
+    A model in which two or three count may have the higher density, but predicts worse, and is sure of itself
+    where it is wrong.
+    """
     space = Space(w=Vector(20, -1, 1))
-    result = minimize(
-        lambda p: float(((p["w"] - 0.1) ** 2).sum()),
-        space,
-        n_trials=40,
-        method="add-gp",
-        seed=0,
-        progress=False,
-    )
+    settings = {"n_trials": 40, "method": "add-gp", "seed": 0, "progress": False}
+    result = minimize(lambda p: float(((p["w"] - 0.1) ** 2).sum()), space, **settings)
     found = result.components()
     assert max(component.share for component in found) < 0.45
     effects = [effect for component in found for effect in component.effects]
