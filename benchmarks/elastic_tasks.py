@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import sys
@@ -28,15 +27,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mean_curves import COLOURS, curves, draw
+from real_tasks import Task, main
 
-from hidim._settings import split_names
 from hidim._types import Array, Params
 from hidim.bench.base import Crash, Problem, Suggest
 from hidim.bench.problems import NAMED, Named
-from hidim.bench.runner import Record, plan, read_records, sweep
-from hidim.errors import HidimError
-from hidim.plot.style import finish, heading, label, new_figure, quiet
 from hidim.space import Float, Space, Vector
 
 #: Of GermanCredit: numbers, categories whose columns stand in order, and single columns.
@@ -212,50 +207,11 @@ NAMED["stumps-24"] = Named(partial(Stumps, "GermanCredit", 24), "Elastic GP: stu
 NAMED["alloy-9"] = Named(Alloy, "Elastic GP: composition of an aluminium alloy")
 
 STUMPS = "hidim:elastic,hidim:gp,hidim:add-gp(size=10),hidim:rembo(low=10),random"
-METHODS = {"stumps-33": STUMPS, "stumps-24": STUMPS, "alloy-9": "hidim:elastic,hidim:gp,random"}
-EVALUATIONS = {"stumps-33": 150, "stumps-24": 150, "alloy-9": 60}
-VALUES = {"stumps-33": "1 − training AUC", "stumps-24": "1 − training AUC", "alloy-9": "− fraction of T1"}
-
-
-def plot(records: list[Record], path: Path) -> None:
-    """The best value so far, mean and standard error over the seeds."""
-    known = [name for name in METHODS if any(record["problem"] == name for record in records)]
-    figure = new_figure(4.2 * len(known), 3.6)
-    for axis, name in zip(figure.subplots(1, len(known), squeeze=False)[0], known, strict=True):
-        quiet(axis)
-        heading(axis, name)
-        for method, colour in zip(split_names(METHODS[name]), COLOURS, strict=False):
-            draw(axis, curves(records, name, method), method, colour)
-        label(axis, x="evaluations", y=VALUES[name])
-        axis.legend(fontsize=7.5, frameon=False)
-    finish(figure, path)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("action", choices=["run", "plot"], nargs="?", default="run")
-    parser.add_argument("results", type=Path, nargs="?", help="of `run`, to be drawn")
-    parser.add_argument("--data", type=Path, help="folder of the two tables (or ELASTIC_DATA)")
-    parser.add_argument("--problems", type=split_names, default=list(METHODS), help="by commas")
-    parser.add_argument("--methods", type=split_names, help="by commas, instead of those of the picture")
-    parser.add_argument("--seeds", type=int, default=5, help="seeds 0 to N-1")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--out", type=Path, default=Path("elastic-tasks.jsonl"))
-    options = parser.parse_args()
-    if options.action == "plot":
-        plot(read_records(options.results), options.out)
-        return 0
-    if options.data is not None:
-        os.environ["ELASTIC_DATA"] = str(options.data.resolve())
-    if {"stumps-33", "stumps-24"} & set(options.problems) and "ELASTIC_DATA" not in os.environ:
-        raise HidimError("give --data, or set ELASTIC_DATA")
-    failed = False
-    for name in options.problems:
-        methods = options.methods or split_names(METHODS[name])
-        jobs = plan([name], methods, range(options.seeds), EVALUATIONS[name])
-        failed |= any(record["error"] for record in sweep(jobs, options.out, options.jobs))
-    return int(failed)
-
+TASKS = {
+    "stumps-33": Task(STUMPS, "1 − training AUC", 150, "ELASTIC_DATA"),
+    "stumps-24": Task(STUMPS, "1 − training AUC", 150, "ELASTIC_DATA"),
+    "alloy-9": Task("hidim:elastic,hidim:gp,random", "− fraction of T1", 60),
+}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(TASKS, __doc__, "elastic-tasks.jsonl"))

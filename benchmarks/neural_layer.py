@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from fc3 import Bytes, Single, load, relu, slopes
-from mean_curves import COLOURS, curves, draw
+from real_tasks import COLOURS, curves, draw
 
 from hidim._settings import split_names
 from hidim._types import Params

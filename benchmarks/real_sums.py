@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -24,15 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mean_curves import COLOURS, curves, draw
+from real_tasks import Task, main
 
-from hidim._settings import split_names
 from hidim._types import Array, Params
 from hidim.bench.base import Problem, Suggest
 from hidim.bench.problems import NAMED, Named
-from hidim.bench.runner import Record, plan, read_records, sweep
-from hidim.errors import HidimError
-from hidim.plot.style import finish, heading, label, new_figure, quiet
 from hidim.space import Space, Vector
 
 STAGES, INPUTS = 22, 180
@@ -137,53 +132,10 @@ NAMED["cascade-22"] = Named(Cascade, "RPP-GP-UCB: thresholds of a face detector"
 NAMED["lasso-180"] = Named(Lasso, "penalties of a weighted lasso on DNA")
 
 COMMON = "hidim:rpp-gp(size=1),hidim:add-gp(size=1),hidim:gp,optuna-tpe,random"
-METHODS = {
-    "cascade-22": f"{COMMON},hidim:add-gp(size=5),hidim:rembo(low=5)",
-    "lasso-180": f"{COMMON},hidim:add-gp(size=10),hidim:rembo(low=10)",
+TASKS = {
+    "cascade-22": Task(f"{COMMON},hidim:add-gp(size=5),hidim:rembo(low=5)", "wrong answers", 300),
+    "lasso-180": Task(f"{COMMON},hidim:add-gp(size=10),hidim:rembo(low=10)", "error", 300, "DNA_CSV"),
 }
 
-
-def plot(records: list[Record], path: Path) -> None:
-    """The best value so far, mean and standard error over the seeds."""
-    known = [name for name in METHODS if any(record["problem"] == name for record in records)]
-    figure = new_figure(5.0 * len(known), 3.9)
-    for axis, name in zip(figure.subplots(1, len(known), squeeze=False)[0], known, strict=True):
-        quiet(axis)
-        heading(axis, name)
-        for method, colour in zip(split_names(METHODS[name]), COLOURS, strict=False):
-            draw(axis, curves(records, name, method), method, colour)
-        axis.set_ylim(top=float(np.quantile([r["values"][0] for r in records if r["problem"] == name], 0.5)))
-        label(axis, x="evaluations", y="wrong answers" if name == "cascade-22" else "error, best so far")
-        axis.legend(fontsize=7.5, frameon=False)
-    finish(figure, path)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("action", choices=["run", "plot"], nargs="?", default="run")
-    parser.add_argument("results", type=Path, nargs="?", help="of `run`, to be drawn")
-    parser.add_argument("--data", type=Path, help="DNA as text (or DNA_CSV)")
-    parser.add_argument("--problems", type=split_names, default=list(METHODS), help="by commas")
-    parser.add_argument("--methods", type=split_names, help="by commas, instead of those of the table")
-    parser.add_argument("--seeds", type=int, default=5, help="seeds 0 to N-1")
-    parser.add_argument("--evaluations", type=int, default=300, help="per run")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--out", type=Path, default=Path("real-sums.jsonl"))
-    options = parser.parse_args()
-    if options.action == "plot":
-        plot(read_records(options.results), options.out)
-        return 0
-    if options.data is not None:
-        os.environ["DNA_CSV"] = str(options.data.resolve())
-    if "lasso-180" in options.problems and "DNA_CSV" not in os.environ:
-        raise HidimError("give --data, or set DNA_CSV")
-    failed = False
-    for name in options.problems:
-        methods = options.methods or split_names(METHODS[name])
-        jobs = plan([name], methods, range(options.seeds), options.evaluations)
-        failed |= any(record["error"] for record in sweep(jobs, options.out, options.jobs))
-    return int(failed)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(TASKS, __doc__, "real-sums.jsonl"))

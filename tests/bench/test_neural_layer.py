@@ -21,7 +21,7 @@ def layer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """The script, on images of ten kinds of noise."""
     for name in ("fc3", "layer-100", "layer-200", "layer-500"):
         monkeypatch.setitem(NAMED, name, NAMED["jenatton"])  # importing the scripts adds their problems
-    for name in ("fc3", "mean_curves", "neural_layer"):
+    for name in ("fc3", "real_tasks", "neural_layer"):
         spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
         assert spec is not None
         assert spec.loader is not None
