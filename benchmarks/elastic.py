@@ -70,7 +70,7 @@ def draw(path: Path) -> None:
         axis.set_ylim(0.0, 1.22 * float(values.max()))
         axis.set_yticks([])
         axis.grid(visible=False)
-        heading(axis, f"l = {factor * TARGET:g}" + (" = l_τ, the target" if factor == 1.0 else ""))
+        heading(axis, f"l = {factor * TARGET:g}" + (", the target" if factor == 1.0 else ""))
         flat = [step for step in steps[:turn] if step[0] == factor]
         if flat:
             _dot(axis, flat[0], PALE)
