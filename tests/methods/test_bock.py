@@ -10,7 +10,7 @@ import pytest
 
 import hidim
 from hidim import Choice, Float, Int, Optimizer, Space, Vector
-from hidim.errors import MethodError, ParameterError
+from hidim.errors import MethodError
 from hidim.frame import suggestion
 from hidim.methods import METHODS, Recipe, configured
 from saved import reloaded
@@ -119,8 +119,8 @@ def test_a_moving_centre_follows_the_best_trial():
         ({"x": [[0.1] * 6]}, MethodError, "'x' is to be a number, a label or a vector"),
         ({"x": [0.1, "a"]}, MethodError, "'x' is to be"),
         ({"x": {1, 2}}, MethodError, "'x' is to be"),
-        ({"x": [0.1] * 5}, ParameterError, "'x'.*6"),
-        ({"y": 1}, ParameterError, "'x' is missing"),
+        ({"x": [0.1] * 5}, MethodError, "center: .*'x'.*6"),
+        ({"y": 1}, MethodError, "center: .*'x' is missing"),
     ],
 )
 def test_a_centre_that_is_none_is_refused_with_the_mend(center, error, says):

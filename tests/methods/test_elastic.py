@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from hidim import Choice, Float, Int, Optimizer, Space, Vector, minimize
+from hidim.belief.priors import Flat
 from hidim.errors import MethodError
 from hidim.gp import posterior as gp_posterior
+from hidim.gp.kernels import Polynomial, Scaled
+from hidim.gp.maps import Direction
+from hidim.gp.model import Model
 from hidim.insight import Insight
 from hidim.methods import METHODS, configured
 from hidim.trial import History, Trial
@@ -185,12 +190,28 @@ def test_a_search_for_whole_configurations_is_refused_for_bounds_of_groups():
         configured("add-gp", search="elastic")
 
 
-@pytest.mark.parametrize("method", ["elastic", "gp(search=elastic)", "addtree(elastic=True)"])
-def test_without_numbers_it_is_refused_before_anything_is_evaluated(method):
+@dataclass(frozen=True)
+class Angles(Flat):
+    """Compares directions alone, and so has no length-scales."""
+
+    def model(self, ground, *, noisy=False, structure=None) -> Model:
+        return Model(Scaled(Polynomial(Direction(np.full(ground.dim, 0.5)), 3, ground.dim)))
+
+
+def test_a_model_without_length_scales_is_refused_before_anything_is_evaluated():
     evaluated = []
+    method = configured("gp", prior=Angles(), search="elastic")
     with pytest.raises(MethodError, match="no length-scales to walk down: use another search"):
-        minimize(evaluated.append, Space(c=Choice("a", "b", "c")), n_trials=3, method=method, progress=False)
+        minimize(evaluated.append, SPACE, n_trials=3, method=method, progress=False)
     assert not evaluated
+
+
+@pytest.mark.parametrize("method", ["elastic", "gp(search=elastic)", "addtree(elastic=True)"])
+def test_without_numbers_nothing_is_climbed_and_nothing_is_flat(method):
+    space = Space(a=Choice(*"abcd"), b=Choice(*"xyz"))
+    optimizer = told(method, 12, space, lambda p: "abcd".index(p["a"]) + "zyx".index(p["b"]))
+    assert optimizer.best.value == 0.0
+    assert all(trial.meta["elastic"]["flat"] == 0.0 for trial in optimizer.history if "elastic" in trial.meta)
 
 
 def test_given_length_scales_are_those_of_every_prior_and_never_fitted():

@@ -87,8 +87,7 @@ class Model:
         level = self.holds("log_lengthscale")
         if not level.any():
             raise MethodError(
-                "no parameter is a number, so the model has no length-scales to walk down: use another "
-                "search than the elastic one"
+                "the model has no length-scales to walk down: use another search than the elastic one"
             )
         low, high = self.bounds
         stretched: Array = np.where(level, np.clip(theta + math.log(factor), low, high), theta)

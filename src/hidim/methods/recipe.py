@@ -34,6 +34,7 @@ from hidim.methods.base import Method
 from hidim.methods.settings import registered_name
 from hidim.optim.base import Objective
 from hidim.search import Search, Situation, Target, Ways
+from hidim.search.discrete import smooth
 from hidim.task import Suggestion, Task
 from hidim.trial import History
 
@@ -115,7 +116,7 @@ class Recipe(Method):
         scene = self.frame.scene(task, history, number, rng)
         if scene.asked < self._initial(scene) or len(scene.seen.y) < 2 or scene.awaits_center:
             model = self._study(scene, noisy=False).model()  # refusals come before any evaluation
-            if self.search.stretches:
+            if self.search.stretches and smooth(scene.ground).any():
                 model.stretched(model.start, 1.0)
             return self._design(scene, rng)
         try:
