@@ -1,6 +1,6 @@
 """BOCK's figure 4: own time on Rosenbrock in 20, 50 and 100 dimensions (200, 400 and 600 evaluations).
 
-    python benchmarks/bock_growth.py benchmarks/results/bock.jsonl --out docs/img/bock-growth.png
+    python benchmarks/bock_growth.py benchmarks/results/bock*.jsonl --out docs/img/bock-growth.png
 
 Left: of a whole run, mean and deviation over the seeds, as in the paper. Right: of single suggestions in 100
 dimensions, as trials add up; the mean of all runs and of thirty neighbours.
@@ -54,10 +54,10 @@ def single(axis: Any, records: list[Record], method: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("results", type=Path)
+    parser.add_argument("results", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, default=Path("docs/img/bock-growth.png"))
     options = parser.parse_args()
-    records = read_records(options.results)
+    records = [record for path in options.results for record in read_records(path)]
     figure = new_figure(9.2, 3.6)
     left, right = figure.subplots(1, 2)
     for axis, text in ((left, "A run on Rosenbrock"), (right, "A suggestion in 100 dimensions")):
