@@ -228,7 +228,7 @@ def table(climbs: Sequence[Climb], *, markdown: bool = False) -> str:
 def plot(climbs: Sequence[Climb], path: Path) -> None:
     """Mean share of the best EI found against points scored: a row of panels for each length-scale."""
     found = shares(climbs)
-    dims, scales = (list(dict.fromkeys(key[place] for key in found)) for place in (0, 1))
+    dims, scales = list(dict.fromkeys(key[0] for key in found)), list(dict.fromkeys(key[1] for key in found))
     names = list(dict.fromkeys(key[3] for key in found))
     figure = new_figure(3.0 * len(dims) + 0.6, 2.5 * len(scales) + 0.5)
     axes = np.atleast_2d(figure.subplots(len(scales), len(dims), sharey=True, squeeze=False))
@@ -238,7 +238,7 @@ def plot(climbs: Sequence[Climb], path: Path) -> None:
         heading(axis, f"D = {dim}, length-scale {scale}")
         for place, name in enumerate(names):
             for acquisition, line in zip(ACQUISITIONS, ("-", ":"), strict=True):
-                curve = found.get((dim, str(scale), acquisition, name))  # type: ignore[arg-type]
+                curve = found.get((dim, scale, acquisition, name))
                 if curve is None:
                     continue
                 colour = COLOURS[place % len(COLOURS)]

@@ -109,7 +109,8 @@ def tag(prior: Prior, dim: int, structure: Structure = None) -> str:
 
 def _described(prior: Prior) -> str:
     """Its `repr`, without what came later and is as it was before."""
-    settings = ((setting, getattr(prior, setting.name)) for setting in fields(prior))  # type: ignore[arg-type]
+    known = fields(prior)  # type: ignore[arg-type]  # priors are dataclasses
+    settings = ((setting, getattr(prior, setting.name)) for setting in known)
     kept = (
         f"{setting.name}={value!r}"
         for setting, value in settings
