@@ -14,7 +14,7 @@ import numpy as np
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Mask, Rng
 from hidim.belief.inference.base import Fitted, Inference, Study
-from hidim.belief.priors import Structure
+from hidim.belief.priors import Structure, evenly
 from hidim.gp.fit import fit
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, evidence
@@ -119,27 +119,40 @@ def is_due(study: Study, last: Fitted, outcome: str, growth: float) -> bool:
     return len(y) > last.n and not 0.5 < spread < 2.0
 
 
-def climbed(study: Study, model: Model, last: Fitted | None, outcome: str) -> tuple[Array, str, int]:
-    """θ at the peak, the transform under which, and the number of trials at the last cold start."""
-    x, y, n = study.seen.x, study.seen.y, len(study.seen.y)
+def climbed(
+    study: Study, model: Model, last: Fitted | None, outcome: str, most: int | None = None
+) -> tuple[Array, str, int]:
+    """θ at the peak, the transform under which, and the number of trials at the last cold start.
+
+    Args:
+        most: the most trials that θ is fitted to, evenly by rank; all by default.
+    """
+    n = len(study.seen.y)
+    rows: Any = slice(None) if most is None or n <= most else evenly(study.seen.y, most)
+    x = study.seen.x[rows]
+
+    def told(name: str) -> tuple[Array, Array | None]:
+        noise = study.variances(name)
+        return OUTCOMES[name](study.seen.y)[rows], None if noise is None else noise[rows]
+
     since = 0 if last is None else last.memory["cold"]
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
     starts = [warm] if last is None or not cold else [warm, model.start]
-    calls = int(np.clip(CALLS / n, *(COLD_LIMITS if cold else WARM_LIMITS)))
+    calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
     name = best_outcome(study, model, warm, outcome)
-    noise = study.variances(name)
-    if cold and n > LONG:
+    losses, noise = told(name)
+    if cold and len(x) > LONG:
         # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
-        part = slice(None, None, math.ceil(2 * n / LONG))
+        part = slice(None, None, math.ceil(2 * len(x) / LONG))
         few = None if noise is None else noise[part]
-        starts = [fit(model, x[part], OUTCOMES[name](y)[part], starts, variances=few).theta]
-    theta = fit(model, x, OUTCOMES[name](y), starts, max_evaluations=calls, variances=noise).theta
+        starts = [fit(model, x[part], losses[part], starts, variances=few).theta]
+    theta = fit(model, x, losses, starts, max_evaluations=calls, variances=noise).theta
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome)
     if again != name:
-        name, losses = again, OUTCOMES[again](y)
-        noise = study.variances(name)
+        name = again
+        losses, noise = told(name)
         theta = fit(model, x, losses, [theta], max_evaluations=calls, variances=noise).theta
     return theta, name, n if cold else since
 

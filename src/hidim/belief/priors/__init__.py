@@ -1,7 +1,7 @@
 """Models of functions before any data."""
 
 from hidim.belief.priors.additive import Additive
-from hidim.belief.priors.base import Learnable, Lesson, Prior, Structure, tag
+from hidim.belief.priors.base import Learnable, Lesson, Prior, Structure, evenly, tag
 from hidim.belief.priors.cylinder import Cylindrical
 from hidim.belief.priors.embedded import Embedded
 from hidim.belief.priors.flat import Flat
@@ -30,5 +30,6 @@ __all__ = [
     "Prior",
     "Structure",
     "Tree",
+    "evenly",
     "tag",
 ]

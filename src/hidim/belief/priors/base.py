@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from hidim._types import Array, Rng
+from hidim._types import Array, Indices, Rng
 from hidim.frame import Frame, Ground
 from hidim.gp.model import Model
 
@@ -82,10 +82,15 @@ class Lesson(NamedTuple):
         """The same with at most so many observations, evenly by rank."""
         if len(self.y) <= most:
             return self
-        ranked = np.argsort(self.y, kind="stable")
-        rows = np.sort(ranked[np.linspace(0, len(ranked) - 1, most).astype(np.intp)])
+        rows = evenly(self.y, most)
         few = None if self.variances is None else self.variances[rows]
         return self._replace(x=self.x[rows], y=self.y[rows], variances=few)
+
+
+def evenly(y: Array, most: int) -> Indices:
+    """At most so many rows of (n,), evenly by rank, in ascending order."""
+    ranked = np.argsort(y, kind="stable")
+    return np.sort(ranked[np.linspace(0, len(y) - 1, min(most, len(y))).astype(np.intp)])
 
 
 class Learnable(Prior):
