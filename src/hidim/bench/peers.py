@@ -21,6 +21,7 @@ from hidim._optional import check, require
 from hidim._types import Array, Params
 from hidim.bench.base import BoxProblem, Problem
 from hidim.bench.naming import PREFIX, named_method
+from hidim.bench.turbo import TuRBO, initial_points
 from hidim.errors import MethodError
 
 
@@ -129,9 +130,9 @@ class BoTorch(Peer):
     """BoTorch as its tutorials use it: 10 Sobol points, then SingleTaskGP with its default priors and LogEI.
 
     Every suggestion fits the model anew by `fit_gpytorch_mll` (outcomes standardised, double precision) and
-    maximises LogEI by `optimize_acqf` with 10 restarts from 512 raw samples. With `noisy` it is the
-    acquisition function that BoTorch means for noise, qLogNEI over all points evaluated, and the point with
-    the best posterior mean is recommended.
+    maximises LogEI by `optimize_acqf` with 10 restarts from 512 raw samples, on the GPU if there is one. With
+    `noisy` it is the acquisition function that BoTorch means for noise, qLogNEI over all points evaluated,
+    and the point with the best posterior mean is recommended.
     """
 
     INITIAL = 10
@@ -145,9 +146,10 @@ class BoTorch(Peer):
         torch.manual_seed(seed)
         warnings.filterwarnings("ignore", module=r"botorch|gpytorch|linear_operator")
         dim = _box(problem, "botorch").dim
+        self._kind = {"dtype": torch.double, "device": "cuda" if torch.cuda.is_available() else "cpu"}
         design = torch.quasirandom.SobolEngine(dim, scramble=True, seed=seed)
         self._design: Array = design.draw(self.INITIAL, dtype=torch.double).numpy()
-        self._bounds = torch.tensor([[0.0] * dim, [1.0] * dim], dtype=torch.double)
+        self._bounds = torch.tensor([[0.0] * dim, [1.0] * dim], **self._kind)
         self._points: list[Array] = []
         self._values: list[float] = []
 
@@ -167,7 +169,7 @@ class BoTorch(Peer):
         else:
             acquisition = LogExpectedImprovement(model, best_f=rewards.max())
         best, _ = optimize_acqf(acquisition, self._bounds, q=1, num_restarts=10, raw_samples=512)
-        suggestion: Array = best[0].clamp(0.0, 1.0).numpy()
+        suggestion: Array = best[0].clamp(0.0, 1.0).cpu().numpy()
         return suggestion
 
     def _fitted(self) -> tuple[Any, Any, Any]:
@@ -176,8 +178,8 @@ class BoTorch(Peer):
         from botorch.models.transforms import Standardize
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
-        points = self._torch.tensor(np.array(self._points), dtype=self._torch.double)
-        rewards = -self._torch.tensor(self._values, dtype=self._torch.double)[:, None]  # BoTorch maximises
+        points = self._torch.tensor(np.array(self._points), **self._kind)
+        rewards = -self._torch.tensor(self._values, **self._kind)[:, None]  # BoTorch maximises
         model = SingleTaskGP(points, rewards, outcome_transform=Standardize(m=1))
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         return model, points, rewards
@@ -198,6 +200,25 @@ class BoTorch(Peer):
     def add(self, params: Params, value: float) -> None:
         self._points.append(params["x"])
         self._values.append(value)
+
+
+class Turbo(Peer):
+    """TuRBO-1 as in BoTorch's tutorial, with a design of a quarter of the budget at the most."""
+
+    def __init__(self, problem: Problem, seed: int, budget: int) -> None:
+        dim = _box(problem, "turbo").dim
+        self._inner = TuRBO(dim, seed, initial_points(dim, budget))
+        self._worst = 0.0
+
+    def ask(self) -> Params:
+        return {"x": self._inner.ask()}
+
+    def tell(self, params: Params, value: float) -> None:
+        self._worst = max(self._worst, value)
+        self._inner.tell(params["x"], value)
+
+    def fail(self, params: Params) -> None:
+        self._inner.tell(params["x"], self._worst)  # as `BoTorch` does
 
 
 class PyCMA(Peer):
@@ -322,13 +343,14 @@ PEERS: dict[str, Callable[[Problem, int, int], Peer]] = {
     "optuna-cmaes": lambda problem, seed, _: Optuna("CmaEsSampler", problem, seed),
     "botorch": BoTorch,
     "botorch-noisy": lambda problem, seed, budget: BoTorch(problem, seed, budget, noisy=True),
+    "turbo": Turbo,
     "pycma": PyCMA,
     "smac": SMAC,
 }
 
 
 #: What a peer needs, so that a sweep says at once that it is not there.
-PACKAGES = {"optuna": "optuna", "botorch": "botorch", "pycma": "cma", "smac": "smac"}
+PACKAGES = {"optuna": "optuna", "botorch": "botorch", "turbo": "botorch", "pycma": "cma", "smac": "smac"}
 
 
 def check_method(name: str) -> None:
