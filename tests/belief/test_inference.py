@@ -102,7 +102,7 @@ class Pairs(Prior):
     def inputs(self, ground, points):
         return points
 
-    def tied(self):
+    def siblings(self):
         return ()
 
     def refusal(self, frame):

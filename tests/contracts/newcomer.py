@@ -29,7 +29,7 @@ class Pursuit(Prior):
     def inputs(self, ground, points):
         return np.nan_to_num(points, nan=0.5)
 
-    def tied(self):
+    def siblings(self):
         return ()
 
     def refusal(self, frame):

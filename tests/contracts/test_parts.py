@@ -46,7 +46,7 @@ LEARNING = ("additive", "pursuit", "restricted")
 #: kernels without features; for cylinders likewise. Bounds of groups are searched group by group.
 REFUSED = {
     *((base, "prior", "embedded") for base in ("gp", "addtree", "baxus", "bock")),
-    *(("baxus", "prior", name) for name in (*LEARNING, "leaves", "tree")),
+    *(("baxus", "prior", name) for name in (*LEARNING, "leaves", "mixed", "tree")),
     ("addtree", "frame", "growing"),
     *(("addtree", "prior", name) for name in ("cylinder", "flat", "leaves")),
     *(
@@ -56,7 +56,7 @@ REFUSED = {
     ),
     *(("rpp", "inference", name) for name in ("adaptive", "given", "map", "slice")),
     *(("rembo", "prior", name) for name in PRIORS if name != "embedded"),
-    *(("rpp", "prior", name) for name in ("cylinder", "embedded", "flat", "leaves", "tree")),
+    *(("rpp", "prior", name) for name in ("cylinder", "embedded", "flat", "leaves", "mixed", "tree")),
     *(("rpp", "frame", name) for name in ("growing", "subspaces")),
     *(("rpp", "search", name) for name in SEARCHES if name != "paths"),
     *(("rembo", "frame", name) for name in ("cube", "growing")),

@@ -48,6 +48,9 @@ class Belief(Protocol):
     def groups(self) -> tuple[Indices, ...]:
         """The columns of every group, if the function is a sum over groups; all of them if not."""
 
+    def additive(self) -> Belief | None:
+        """Of the part of it that is a sum over groups: of all, of a part, or None if there is none."""
+
     def unmixed(self) -> tuple[Belief, Mixing | None]:
         """The same as a function of what it mixes of its inputs, and how; groups are columns of these."""
 

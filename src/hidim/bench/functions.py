@@ -147,6 +147,63 @@ def ackley(dim: int) -> Landscape:
     return Landscape(formula, np.full(dim, -32.768), np.full(dim, 32.768), np.zeros(dim), 0.0)
 
 
+def styblinski(dim: int) -> Landscape:
+    """Styblinski–Tang on [-5, 5]^D, by its mean over coordinates: two basins in each, one of them deeper."""
+    lowest = -2.9035340277711771
+
+    def formula(x: Array) -> float:
+        square = x * x
+        return 0.5 * float((square * square - 16.0 * square + 5.0 * x).mean())
+
+    optimum = 0.5 * (lowest**4 - 16.0 * lowest**2 + 5.0 * lowest)
+    return Landscape(formula, np.full(dim, -5.0), np.full(dim, 5.0), np.full(dim, lowest), optimum)
+
+
+def rastrigin(dim: int) -> Landscape:
+    """Rastrigin on [-5.12, 5.12]^D, minimum 0 at the origin: ten ripples along every axis of a bowl."""
+
+    def formula(x: Array) -> float:
+        return float(10.0 * dim + x @ x - 10.0 * np.cos(2.0 * pi * x).sum())
+
+    return Landscape(formula, np.full(dim, -5.12), np.full(dim, 5.12), np.zeros(dim), 0.0)
+
+
+def griewank(dim: int) -> Landscape:
+    """Griewank on [-600, 600]^D, minimum 0 at the origin: a bowl with fine ripples."""
+    roots = np.sqrt(np.arange(1, dim + 1))
+
+    def formula(x: Array) -> float:
+        return float(1.0 + x @ x / 4000.0 - np.prod(np.cos(x / roots)))
+
+    return Landscape(formula, np.full(dim, -600.0), np.full(dim, 600.0), np.zeros(dim), 0.0)
+
+
+def ellipsoid(dim: int) -> Landscape:
+    """Σ 10^{4 i/(D-1)} x_i² on [-5, 5]^D, over D: a bowl a hundred times as narrow one way as another."""
+    weights = 10.0 ** (4.0 * np.arange(dim) / max(dim - 1, 1)) / dim
+
+    def formula(x: Array) -> float:
+        return float(weights @ (x * x))
+
+    return Landscape(formula, np.full(dim, -5.0), np.full(dim, 5.0), np.zeros(dim), 0.0)
+
+
+def zakharov(dim: int) -> Landscape:
+    """Zakharov on [-5, 10]^D, minimum 0 at the origin: all coordinates interact."""
+    halves = 0.5 * np.arange(1, dim + 1)
+
+    def formula(x: Array) -> float:
+        along = float(halves @ x)
+        return float(x @ x) + along**2 + along**4
+
+    return Landscape(formula, np.full(dim, -5.0), np.full(dim, 10.0), np.zeros(dim), 0.0)
+
+
+def of_few(build: Callable[[int], Landscape], count: int) -> Callable[[int], Landscape]:
+    """A landscape of so many coordinates, whatever the dimension of the problem."""
+    return lambda _: build(count)
+
+
 def gaussian(dim: int) -> Landscape:
     """Elastic GP's -exp(-½ xᵀΣ⁻¹x), Σ made of blocks [[1, .9], [.9, 1]].
 

@@ -31,7 +31,8 @@ from hidim.bench import functions
 from hidim.bench.base import BoxProblem, Crash, Problem
 from hidim.bench.conditional import DeepTree, Jenatton, shifted_jenatton
 from hidim.bench.discrete import discrete_47
-from hidim.bench.functions import Landscape
+from hidim.bench.functions import Landscape, of_few
+from hidim.bench.tuning import Network, Pipeline, Training
 from hidim.errors import HidimError
 
 VARIANTS = ("shifted", "rotated", "turned", "noisy", "crashing", "walled")
@@ -68,6 +69,14 @@ FAMILIES = {
     "rosenbrock": Family(functions.rosenbrock, "BOCK, Elastic GP: curved valley, scaled as in BOCK"),
     "levy": Family(functions.levy, "BOCK: additive, multimodal"),
     "ackley": Family(functions.ackley, "multimodal, optimum at the centre"),
+    "styblinski": Family(functions.styblinski, "additive, two basins in every coordinate"),
+    "rastrigin": Family(functions.rastrigin, "additive, ten ripples in every coordinate"),
+    "griewank": Family(functions.griewank, "a bowl with fine ripples"),
+    "ellipsoid": Family(functions.ellipsoid, "a bowl, a hundred times as narrow one way as another"),
+    "zakharov": Family(functions.zakharov, "a bowl in which all coordinates interact"),
+    "levy10": Family(of_few(functions.levy, 10), "ten active coordinates", least=10, scattered=True),
+    "ackley8": Family(of_few(functions.ackley, 8), "eight active coordinates", least=8, scattered=True),
+    "rosenbrock6": Family(of_few(functions.rosenbrock, 6), "six active coordinates", least=6, scattered=True),
     "gaussian": Family(functions.gaussian, "Elastic GP: flat but for one peak", even=True),
     "additive": Family(
         functions.three_modal, "Add-GP-UCB: sum of two three-modal groups", least=4, even=True
@@ -88,6 +97,9 @@ NAMED = {
     "jenatton-shifted": Named(shifted_jenatton, "the same with minimisers off the centres"),
     "tree-56": Named(partial(DeepTree, "tree-56", 3, 4), "Add-Tree: 7 choices and 56 numbers, 12 at a time"),
     "tree-189": Named(partial(DeepTree, "tree-189", 6, 1), "63 choices and 126 numbers, 6 at a time"),
+    "training": Named(Training, "an optimiser and its parameters, on which the best rate depends"),
+    "pipeline": Named(Pipeline, "a preprocessor and a classifier: the best pair is not that of the best"),
+    "network": Named(Network, "two kinds of networks with one to four layers and a common rate"),
     "discrete-47": Named(discrete_47, "REMBO: 40 binary and 7 categorical parameters, five of which matter"),
 }
 

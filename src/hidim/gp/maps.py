@@ -93,6 +93,19 @@ class Select(Map):
         return Mapped(x[:, self.columns], _no_parameters, to_inputs)
 
 
+@dataclass(frozen=True)
+class Fill(Map):
+    """Z = X, with a value for what does not exist (NaN)."""
+
+    value: float = 0.5
+
+    def __call__(self, theta: Array, x: Array) -> Mapped:
+        missing = np.isnan(x)
+        if not missing.any():
+            return Mapped(x, _no_parameters, lambda g: g)
+        return Mapped(np.where(missing, self.value, x), _no_parameters, lambda g: np.where(missing, 0.0, g))
+
+
 def dimension_scaled(dim: int) -> Normal:
     """Length-scales that grow with √D (Hvarfner et al. 2024): log-normal, location √2 + ½ ln D, scale √3."""
     return Normal(math.sqrt(2.0) + 0.5 * math.log(dim), math.sqrt(3.0))
@@ -384,6 +397,7 @@ class Chain(Map):
 #: One small example of every map, for the contract suite.
 MAPS: dict[str, Map] = {
     "select": Select([2, 0]),
+    "fill": Fill(),
     "scale-isotropic": Scale(3, ard=False),
     "scale-ard": Scale(3),
     "scale-hierarchical": HierarchicalScale(3),

@@ -24,7 +24,7 @@ from hidim.gp.kernels.base import Against, Cross
 from hidim.gp.kernels.blocks import blocks
 from hidim.gp.kernels.features import features as random_features
 from hidim.gp.kernels.groups import groups_in, widest
-from hidim.gp.kernels.terms import terms
+from hidim.gp.kernels.terms import Summand, additive_part, terms
 from hidim.gp.maps import Mixing
 from hidim.gp.model import Model
 from hidim.gp.turned import Turned, cylinder_in
@@ -76,6 +76,8 @@ class Posterior:
         y: (n,).
         factor: the Cholesky factor of K, if it is known already.
         variances: with which the first observations came, (≤ n,); the others have none.
+        asked: the part of the function that predictions are of, without the constant mean; all of it by
+            default.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Posterior:
         *,
         factor: Array | None = None,
         variances: Array | None = None,
+        asked: Summand | None = None,
     ) -> None:
         self.model = model
         self.theta = theta
@@ -95,6 +98,8 @@ class Posterior:
         self.noise = math.exp(theta[-1])
         self.variances = variances
         self.factor = factorise(model, theta, x, variances) if factor is None else factor
+        self._is_part = asked is not None
+        self._asked = Summand(model.kernel, theta[:-1]) if asked is None else asked
 
     @property
     def dim(self) -> int:
@@ -104,12 +109,12 @@ class Posterior:
     @property
     def widest(self) -> int:
         """The number of numbers in the largest group of a sum over groups; p for other kernels."""
-        return widest(self.model.kernel, self.dim)
+        return widest(self._asked.kernel, self.dim)
 
     @property
     def groups(self) -> tuple[Indices, ...]:
         """The columns of every group of a sum over groups; all columns for other kernels."""
-        groups = groups_in(self.model.kernel)
+        groups = groups_in(self._asked.kernel)
         return (np.arange(self.dim),) if groups is None else tuple(term.columns for term in groups.terms)
 
     def unmixed(self) -> tuple[Posterior, Mixing | None]:
@@ -140,7 +145,7 @@ class Posterior:
 
     @cached_property
     def _against(self) -> Against:
-        return self.model.kernel.against(self.theta[:-1], self.x)
+        return self._asked.kernel.against(self._asked.theta, self.x)
 
     @cached_property
     def smoothed(self) -> Array:
@@ -190,15 +195,23 @@ class Posterior:
             return Prediction(
                 self.mean + turned, np.maximum(raw, VARIANCE_FLOOR * self._turned.amplitude), pull
             )
-        k, diagonal = self._against(u), self.model.kernel.diagonal(self.theta[:-1], u)
-        return self._predicted(self.mean, k, diagonal)
+        k, diagonal = self._against(u), self._asked.kernel.diagonal(self._asked.theta, u)
+        return self._predicted(0.0 if self._is_part else self.mean, k, diagonal)
+
+    def additive(self) -> Posterior | None:
+        """The posterior of the part of a sum that is a sum over groups: itself, a part of it, or None."""
+        part = additive_part(self.model.kernel, self.theta[:-1])
+        if part is None or part.kernel is self.model.kernel:
+            return None if part is None else self
+        given = {"factor": self.factor, "variances": self.variances}
+        return Posterior(self.model, self.theta, self.x, self.y, **given, asked=part)
 
     def term(self, place: int) -> Callable[[Array], Prediction]:
         """The posterior of one term of a sum: what `terms` of the kernel lists at that place.
 
         The constant mean belongs to no term: the means of all terms and it make the mean of the sum.
         """
-        kernel, theta = terms(self.model.kernel, self.theta[:-1])[place]
+        kernel, theta = terms(*self._asked)[place]
         against = kernel.against(theta, self.x)
         return lambda u: self._predicted(0.0, against(u), kernel.diagonal(theta, u))
 
@@ -209,17 +222,12 @@ class Posterior:
         mean belongs to no term.
         """
         if not self._nested:
-            found = self.predict(u)
-            return found._replace(mean=found.mean - self.mean)
+            return self._without_mean(u)
         mean, variance = np.empty(len(u)), np.empty(len(u))
         parts: list[tuple[Indices, Prediction]] = []
         for place in np.unique(which):
             rows = np.flatnonzero(which == place)
-            if place < 0:
-                found = self.predict(u[rows])
-                found = found._replace(mean=found.mean - self.mean)
-            else:
-                found = self.term(int(place))(u[rows])
+            found = self._without_mean(u[rows]) if place < 0 else self.term(int(place))(u[rows])
             mean[rows], variance[rows] = found.mean, found.variance
             parts.append((rows, found))
 
@@ -230,6 +238,10 @@ class Posterior:
             return gradient
 
         return Prediction(mean, variance, to_inputs)
+
+    def _without_mean(self, u: Array) -> Prediction:
+        found = self.predict(u)
+        return found if self._is_part else found._replace(mean=found.mean - self.mean)
 
     @cached_property
     def _nested(self) -> bool:

@@ -16,6 +16,7 @@ from hidim.methods.baxus import BAXUS
 from hidim.methods.bock import BOCK, BOCK_MAP, MATERN_SLICE
 from hidim.methods.elastic import ELASTIC
 from hidim.methods.gp import FLAT, GP
+from hidim.methods.mixed import MIXED
 from hidim.methods.random import RandomSearch, SobolSearch
 from hidim.methods.recipe import Recipe
 from hidim.methods.rembo import REMBO
@@ -38,6 +39,7 @@ METHODS: dict[str, Method] = {
         GP,
         LEAVES,
         MATERN_SLICE,
+        MIXED,
         PP_GP,
         RandomSearch(),
         REMBO,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hidim._types import Rng
+from hidim.frame.success import steps
 from hidim.trial import History
 
 WAYS = ("all", "few", "box")
@@ -27,14 +28,8 @@ LENGTH, LONGEST, SHORTEST, SUCCESSES, FAILURES = 0.8, 1.6, 0.5**7, 3, 10
 
 def improvements(history: History, *, maximize: bool) -> list[tuple[str, bool]]:
     """The way of every finished suggestion, and whether it improved on all values before it."""
-    best, found = np.inf, []
-    for trial in history.finished:
-        loss = trial.loss(maximize=maximize)
-        way = trial.meta.get("way")
-        if way in WAYS:
-            found.append((way, bool(loss < best)))
-        best = min(best, loss)
-    return found
+    past = steps(history, "way", maximize=maximize)
+    return [(step.which, step.improved) for step in past if step.which in WAYS]
 
 
 def choose_way(past: list[tuple[str, bool]], rng: Rng) -> str:

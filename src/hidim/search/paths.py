@@ -81,7 +81,8 @@ class Paths(Search):
     """Maximises confidence bounds group by group, and finds the paths with the largest sums.
 
     If the utility is such a sum, these are the suggestions (Add-Tree, Algorithm 2; Add-GP-UCB); for any other
-    one they are starts of the `ways`. Numbers are choices that were not varied.
+    one they are starts of the `ways`. Of a model that is a sum over groups only in part, that part has the
+    groups; one without groups is searched by the ways alone. Numbers are choices that were not varied.
 
     Args:
         settings: that are scored, over all groups; each group gets its share, within limits.
@@ -111,10 +112,13 @@ class Paths(Search):
         return self.elastic
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
+        part = target.belief.additive()
+        if part is None:
+            return self.ways(target, situation, rng)
         ground = situation.scene.ground
         way, length = self.ways.chosen(situation, rng)
         best, root = situation.ranked[: self.ways.incumbents], _root(situation.scene)
-        belief, mixing = target.belief.unmixed()
+        belief, mixing = part.unmixed()
         axes = Axes(ground, mixing)
         walks: list[Walk] = []
         refine = walking(target, walks.append) if self.elastic else None
@@ -128,7 +132,7 @@ class Paths(Search):
         compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)
         for kappa, (points, routes) in zip(KAPPAS, compositions, strict=True):
             points = points if mixing is None else axes.back(points)
-            if target.best is not None:
+            if target.best is not None and part is target.belief:  # what is bounded is all of it
                 bounds = log_improvement_bound(routes, kappa, target.belief.mean, target.best)
                 points = points[bounds >= target.scores(ground.snap(points)).max()]
             candidates.append(points)

@@ -6,8 +6,9 @@ meta["fit"] = {"n": trials used, "cold": n at the last cold start, "thetas": [[�
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Mask, Rng
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.priors import Structure, evenly
+from hidim.frame.success import shares, steps
 from hidim.gp.fit import fit
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, evidence
@@ -31,6 +33,11 @@ COLD = 1.5
 #: have a handful of parameters. A larger least number made long histories slow; quality was not compared.
 CALLS, COLD_LIMITS, WARM_LIMITS, TWIN_CALLS, TWIN_LIMITS = 15_000, (5, 50), (5, 25), 6_000, (4, 12)
 
+#: So many parameters are a handful.
+HANDFUL = 12
+
+
+Toss = Literal["even", "success"]
 
 #: Outcomes that evidence chooses.
 CHOSEN = ("auto", "reluctant")
@@ -43,7 +50,7 @@ INSISTENT = 1.0
 
 @dataclass(frozen=True)
 class Peak(Inference):
-    """Maximum a posteriori, and a twin of it in which all columns are alike.
+    """Maximum a posteriori, and simpler models beside it, as a twin in which all columns are alike.
 
     Args:
         outcome: "auto" chooses a transform of the losses by evidence; "reluctant" does so too, but leaves
@@ -51,40 +58,49 @@ class Peak(Inference):
             `OUTCOMES`.
         growth: refit when the number of complete trials has grown by this share since the last fit; .1 took
             a quarter more time for the same regret.
-        twins: whether, if the prior lets columns differ, a coin decides for every suggestion between the fit
-            and its twin. Where each is right it finds what the other misses, and two models that disagree
-            keep the search from settling too early.
+        twins: whether a coin decides for every suggestion between the fit and the simpler models that the
+            prior puts beside it. Where each is right it finds what the other misses, and two models that
+            disagree keep the search from settling too early.
+        toss: "even" for a coin without memory, "success" for one that favours models whose suggestions have
+            gained most.
     """
 
     outcome: str = "auto"
     growth: float = 0.15
     twins: bool = True
+    toss: Toss = "even"
 
     def __post_init__(self) -> None:
-        one_of(self, outcome=(*CHOSEN, *OUTCOMES))
+        one_of(self, outcome=(*CHOSEN, *OUTCOMES), toss=get_args(Toss))
         at_least(self, growth=0.0)
         of_type(self, twins=bool)
 
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         last = self.known(study)
         if last is not None and not is_due(study, last, self.outcome, self.growth):
-            return self._tossed(last, rng)
+            return self._tossed(study, last, rng)
         structure = None if last is None else last.structure
         model = study.model(structure)
         theta, name, cold = climbed(study, model, last, self.outcome)
-        thetas = theta[None]
-        tied = _holding(model, study.prior.tied())
-        if self.twins and tied.any():
-            thetas = np.stack([theta, _twin(study, model, last, theta, name, tied)])
-        return self._tossed(new_fit(study, thetas, name, cold, structure), rng)
+        thetas = [theta]
+        for held in study.prior.siblings() if self.twins else ():
+            if _holding(model, held).any():
+                start = None if last is None or len(last.thetas) <= len(thetas) else last.thetas[len(thetas)]
+                thetas.append(_sibling(study, model, start, theta, name, held))
+        return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure), rng)
 
     def known(self, study: Study) -> Fitted | None:
         return read_fit(study)
 
-    def _tossed(self, fitted: Fitted, rng: Rng) -> Fitted:
-        """A coin decides between the fit and its twin."""
+    def _tossed(self, study: Study, fitted: Fitted, rng: Rng) -> Fitted:
+        """One of the models, which the suggestion then remembers if they are drawn by success."""
         count = len(fitted.thetas)
-        return fitted._replace(rows=(int(rng.integers(count)) if count > 1 else 0,))
+        if count == 1 or self.toss == "even":
+            return fitted._replace(rows=(int(rng.integers(count)) if count > 1 else 0,))
+        scene = study.scene
+        past = steps(scene.trials, "model", maximize=scene.task.maximize)
+        row = int(rng.choice(count, p=shares(past, count)))
+        return fitted._replace(rows=(row,), told={"model": row})
 
 
 def new_fit(
@@ -169,20 +185,25 @@ def best_outcome(study: Study, model: Model, theta: Array, outcome: str) -> str:
     return best
 
 
-def _twin(study: Study, model: Model, last: Fitted | None, theta: Array, name: str, tied: Mask) -> Array:
-    """θ at the peak among those in which all columns are alike."""
-    n, losses = len(study.seen.y), OUTCOMES[name](study.seen.y)
-    start = model.start if last is None else last.thetas[-1]
+def _sibling(
+    study: Study, model: Model, start: Array | None, theta: Array, name: str, held: Mapping[str, float]
+) -> Array:
+    """θ at the peak among those in which some parameters are `held`."""
+    n, losses, holding = len(study.seen.y), OUTCOMES[name](study.seen.y), _holding(model, held)
+    start = model.start if start is None else start
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
-    start = np.where(tied, 0.0, start)
-    few = int(np.clip(TWIN_CALLS / n, *TWIN_LIMITS))
+    for parameter, value in held.items():
+        start = np.where(model.holds(parameter), value, start)
+    simple = np.count_nonzero(~holding) <= HANDFUL
+    calls, limits = (TWIN_CALLS, TWIN_LIMITS) if simple else (CALLS, WARM_LIMITS)
+    few = int(np.clip(calls / n, *limits))
     noise = study.variances(name)
-    found = fit(model, study.seen.x, losses, [start], max_evaluations=few, held=tied, variances=noise)
+    found = fit(model, study.seen.x, losses, [start], max_evaluations=few, held=holding, variances=noise)
     return found.theta
 
 
-def _holding(model: Model, names: tuple[str, ...]) -> Mask:
+def _holding(model: Model, names: Iterable[str]) -> Mask:
     """Which entries of θ belong to one of these parameters."""
     return np.asarray(
         np.any([model.holds(name) for name in names] or [np.zeros(model.size, dtype=np.bool_)], axis=0)

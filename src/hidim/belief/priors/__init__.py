@@ -5,6 +5,7 @@ from hidim.belief.priors.base import Learnable, Lesson, Prior, Structure, evenly
 from hidim.belief.priors.cylinder import Cylindrical
 from hidim.belief.priors.embedded import Embedded
 from hidim.belief.priors.flat import Flat
+from hidim.belief.priors.mixed import Mixed
 from hidim.belief.priors.tree import Tree
 
 #: Every prior by its name.
@@ -14,6 +15,7 @@ PRIORS: dict[str, Prior] = {
     "embedded": Embedded(),
     "flat": Flat(),
     "leaves": Tree(by="paths"),
+    "mixed": Mixed(),
     "pursuit": Additive(delta=None),
     "restricted": Additive(delta=0.1),
     "tree": Tree(),
@@ -27,6 +29,7 @@ __all__ = [
     "Flat",
     "Learnable",
     "Lesson",
+    "Mixed",
     "Prior",
     "Structure",
     "Tree",

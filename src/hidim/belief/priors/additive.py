@@ -13,6 +13,7 @@ are mixed.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -23,7 +24,7 @@ from hidim._types import Array, Rng
 from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
 from hidim.belief.priors.directions import Pursuit, learnt_mixing, mixing_of
 from hidim.belief.priors.grouping import as_groups, mixable, named_groups, together
-from hidim.belief.priors.tree import TIED
+from hidim.belief.priors.tree import ALIKE_AND_STRAIGHT
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import FORMS, FormName, Groups, Kernel, Scaled, Term, Through
@@ -175,8 +176,8 @@ class Additive(Learnable):
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
 
-    def tied(self) -> tuple[str, ...]:
-        return TIED if self.lengthscales == "hierarchical" else ()
+    def siblings(self) -> tuple[Mapping[str, float], ...]:
+        return (ALIKE_AND_STRAIGHT,) if self.lengthscales == "hierarchical" else ()
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "groups are of parameters, which an embedding mixes: use frame='cube'"

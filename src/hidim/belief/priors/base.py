@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -49,8 +50,11 @@ class Prior(ABC):
         """
 
     @abstractmethod
-    def tied(self) -> tuple[str, ...]:
-        """Names of the parameters by which single columns differ from the others; 0 is no difference."""
+    def siblings(self) -> tuple[Mapping[str, float], ...]:
+        """Simpler models beside the model, by parameters of it that are held, and their values there.
+
+        In most of them what lets single columns differ from the others is held at 0, which is no difference.
+        """
 
     @abstractmethod
     def refusal(self, frame: Frame) -> str | None:

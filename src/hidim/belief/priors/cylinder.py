@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
@@ -77,7 +78,7 @@ class Cylindrical(Prior):
     def inputs(self, ground: Ground, points: Array) -> Array:
         return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), ground.middle, points)
 
-    def tied(self) -> tuple[str, ...]:
+    def siblings(self) -> tuple[Mapping[str, float], ...]:
         return ()
 
     def refusal(self, frame: Frame) -> str | None:

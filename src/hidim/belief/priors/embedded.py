@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -86,7 +87,7 @@ class Embedded(Prior):
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
 
-    def tied(self) -> tuple[str, ...]:
+    def siblings(self) -> tuple[Mapping[str, float], ...]:
         return ()
 
     def refusal(self, frame: Frame) -> str | None:

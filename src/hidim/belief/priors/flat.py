@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -15,6 +16,9 @@ from hidim.gp.kernels import FORMS, Constant, FormName, Hamming, Kernel, Scaled,
 from hidim.gp.maps import Chain, HierarchicalScale, Linear, Map, Scale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
+
+#: What lets single columns differ, held at no difference.
+ALIKE = {"log_lengthscale_deviation": 0.0, "log_label_weight_deviation": 0.0}
 
 FlatLengthscales = Literal["hierarchical", "isotropic", "ard"]
 
@@ -76,10 +80,8 @@ class Flat(Prior):
             return points
         return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), 0.5, points)
 
-    def tied(self) -> tuple[str, ...]:
-        if self.lengthscales != "hierarchical":
-            return ()
-        return ("log_lengthscale_deviation", "log_label_weight_deviation")
+    def siblings(self) -> tuple[Mapping[str, float], ...]:
+        return (ALIKE,) if self.lengthscales == "hierarchical" else ()
 
     def refusal(self, frame: Frame) -> str | None:
         return None

@@ -11,7 +11,7 @@ from hidim.gp.kernels.groups import Groups, Term
 from hidim.gp.kernels.hamming import Hamming, Overlap
 from hidim.gp.kernels.stationary import FORMS, Form, FormName, Matern, SquaredExponential, Stationary
 from hidim.gp.kernels.values import values
-from hidim.gp.maps import Chain, Clip, Direction, HierarchicalScale, Linear, Mixing, Scale, Select, Warp
+from hidim.gp.maps import Chain, Clip, Direction, Fill, HierarchicalScale, Linear, Mixing, Scale, Select, Warp
 from hidim.gp.psi import Warped
 
 _MATRIX = np.array([[1.2, -0.5, 0.3, 0.9, -1.1], [0.3, 0.8, -1.4, 0.2, 0.7], [0.6, 2.0, 0.1, -0.8, 0.4]])
@@ -58,6 +58,8 @@ KERNELS: dict[str, Kernel] = {
         warped=False,
         others=Hamming([2], [4]),
     ),
+    "optional": Scaled(Groups([Term([0]), Term([1], [2], [3])]), optional=True, name="log_additive_amplitude")
+    + Scaled(Stationary(Matern(2.5), Chain(Fill(), HierarchicalScale(3)))),
     "sum": Scaled(Stationary(Matern(1.5), Scale(3))) + Scaled(Constant()),
 }
 

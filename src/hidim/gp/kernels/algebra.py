@@ -12,6 +12,9 @@ from hidim.gp.hyperparameter import Hyperparameter
 from hidim.gp.kernels.base import Against, Cross, Gram, Kernel, constant_diagonal
 from hidim.gp.maps import Map
 
+#: log σ² of a term that may be absent, where it is.
+ABSENT = -14.0
+
 
 class Scaled(Kernel):
     """k = σ² k₁, with log σ² as first parameter.
@@ -19,15 +22,32 @@ class Scaled(Kernel):
     Args:
         inner: k₁.
         prior: on log σ²; outcomes are standardised, so the default sits around 1.
+        optional: the term may be absent: at the lower limit `ABSENT` of log σ² it is 0, and costs nothing.
+        name: of log σ², if a sum has several.
     """
 
-    def __init__(self, inner: Kernel, *, prior: Density | None = None) -> None:
+    def __init__(
+        self,
+        inner: Kernel,
+        *,
+        prior: Density | None = None,
+        optional: bool = False,
+        name: str = "log_amplitude",
+    ) -> None:
         self.inner = inner
+        self.optional = optional
         prior = prior or Normal(0.0, 1.0)
         # Between 1/1000 and 1000 times the variance of standardised outcomes: limits never met in practice.
-        self.parameters = (Hyperparameter("log_amplitude", 1, 0.0, -7.0, 7.0, prior), *inner.parameters)
+        low = ABSENT if optional else -7.0
+        self.parameters = (Hyperparameter(name, 1, 0.0, low, 7.0, prior), *inner.parameters)
+
+    def absent(self, theta: Array) -> bool:
+        """Whether the term is 0 under θ."""
+        return self.optional and bool(theta[0] <= ABSENT)
 
     def gram(self, theta: Array, x: Array) -> Gram:
+        if self.absent(theta):
+            return Gram(np.zeros((len(x), len(x))), lambda _: np.zeros(self.size))
         amplitude = math.exp(theta[0])
         inner = self.inner.gram(theta[1:], x)
         value = amplitude * inner.value
@@ -38,6 +58,8 @@ class Scaled(Kernel):
         return Gram(value, to_parameters)
 
     def against(self, theta: Array, x: Array) -> Against:
+        if self.absent(theta):
+            return lambda u: Cross(np.zeros((len(u), len(x))), lambda _: np.zeros_like(u))
         amplitude = math.exp(theta[0])
         inner = self.inner.against(theta[1:], x)
 
@@ -48,6 +70,8 @@ class Scaled(Kernel):
         return cross
 
     def diagonal(self, theta: Array, u: Array) -> Cross:
+        if self.absent(theta):
+            return constant_diagonal(u, 0.0)
         amplitude = math.exp(theta[0])
         inner = self.inner.diagonal(theta[1:], u)
         return Cross(amplitude * inner.value, lambda g: inner.to_inputs(amplitude * g))

@@ -15,7 +15,7 @@ import numpy as np
 from hidim._types import Array
 from hidim.gp.kernels.algebra import Scaled, Through
 from hidim.gp.kernels.base import Kernel, Sum
-from hidim.gp.kernels.groups import Groups
+from hidim.gp.kernels.groups import Groups, groups_in
 
 
 class Summand(NamedTuple):
@@ -57,3 +57,13 @@ def _(kernel: Through, theta: Array) -> list[Summand]:
         Summand(Through(kernel.inputs, inner), np.concatenate([first, own]))
         for inner, own in terms(kernel.inner, second)
     ]
+
+
+def additive_part(kernel: Kernel, theta: Array) -> Summand | None:
+    """The summand of a sum that is itself a sum over groups; None if there is none, or if it is absent."""
+    if isinstance(kernel, Sum):
+        first, second = kernel.split(theta)
+        return additive_part(kernel.left, first) or additive_part(kernel.right, second)
+    if groups_in(kernel) is None or (isinstance(kernel, Scaled) and kernel.absent(theta)):
+        return None
+    return Summand(kernel, theta)

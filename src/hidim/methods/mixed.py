@@ -1,0 +1,25 @@
+"""One model for spaces whose parameters interact in part: the sum of `addtree` and `gp`.
+
+prior       kernels of the tree's nodes, added up, and a product kernel over all parameters
+inference   maximum a posteriori; beside the sum the product kernel alone, drawn by their success
+search      the best paths of the additive part, and the ways of `gp`
+"""
+
+from __future__ import annotations
+
+from hidim.acquisition.utility import Bold
+from hidim.belief.inference import Peak
+from hidim.belief.priors import Mixed
+from hidim.frame import Cube
+from hidim.methods.recipe import Recipe
+from hidim.search import Paths
+
+MIXED = Recipe(
+    name="mixed",
+    frame=Cube(),
+    prior=Mixed(),
+    inference=Peak(outcome="auto", twins=True, toss="success"),
+    utility=Bold(),
+    search=Paths(),
+    initial=10,
+)

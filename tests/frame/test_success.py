@@ -1,0 +1,44 @@
+"""Alternatives get their share of suggestions by what they have gained."""
+
+import numpy as np
+import pytest
+
+from hidim.frame.success import Step, shares, steps
+from hidim.trial import History, Trial, TrialState
+
+
+def history(losses, which):
+    trials = []
+    for number, (loss, one) in enumerate(zip(losses, which, strict=True)):
+        state = TrialState.FAILED if loss is None else TrialState.COMPLETE
+        trials.append(Trial({"x": 0.0}, number, loss, state, {"model": one}, rank=number))
+    return History(trials)
+
+
+def test_steps_know_the_best_before_them_and_failures_gain_nothing():
+    found = steps(history([3.0, 5.0, None, 1.0], [0, 1, 1, 0]), "model", maximize=False)
+    assert [step.gain for step in found] == [0.0, 0.0, 0.0, 2.0]
+    assert [step.improved for step in found] == [True, False, False, True]
+
+
+def test_maximising_counts_what_is_larger_as_a_gain():
+    found = steps(history([3.0, 5.0], [0, 1]), "model", maximize=True)
+    assert [step.gain for step in found] == [0.0, 2.0]
+
+
+def test_what_gained_more_with_a_try_has_the_larger_share_and_none_starves():
+    past = [Step(0, 10.0 - i, 9.0 - i) for i in range(5)] + [Step(1, 5.0, 6.0)] * 20 + [Step(2, 5.0, 4.9)] * 2
+    found = shares(past, 3)
+    assert found.sum() == pytest.approx(1.0)
+    assert found[0] > found[2] > found[1] >= 0.1
+
+
+def test_many_tiny_gains_do_not_outvote_a_large_one():
+    past = [Step(0, 1.0, 1.0 - 1e-6), Step(1, 1.0, 1.0)] * 10 + [Step(1, 1.0, 0.0)]
+    found = shares(past, 2)
+    assert found[1] > 2.0 * found[0]
+
+
+@pytest.mark.parametrize("past", [[], [Step(0, np.inf, 1.0)], [Step(1, 1e308, -1e308)]])
+def test_without_gains_all_are_alike(past):
+    assert shares(past, 2).tolist() == [0.5, 0.5]
