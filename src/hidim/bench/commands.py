@@ -23,6 +23,7 @@ def add_to(commands: Any) -> None:
     _add_latency(actions)
     _add_paper(actions)
     _add_maximizers(actions)
+    _add_suite(actions)
 
 
 def _add_list(actions: Any) -> None:
@@ -121,6 +122,24 @@ def _add_maximizers(actions: Any) -> None:
     parser.set_defaults(handler=_maximizers)
 
 
+def _add_suite(actions: Any) -> None:
+    parser = actions.add_parser(
+        "suite",
+        help="problems of many kinds: who is best at which",
+        description="Run methods on all problems of the suite, as far as they can, and print mean ranks, "
+        "ratios to the best peer, paired tests and a performance profile, as Markdown. Finished runs in the "
+        "results files are skipped.",
+    )
+    parser.add_argument("--methods", type=split_names, default=["hidim:auto", "random"], help="by commas")
+    parser.add_argument("--ours", default="hidim:auto", help="which all others are compared with")
+    parser.add_argument("--seeds", type=_positive, default=5, metavar="N", help="seeds 0 to N-1 (default 5)")
+    parser.add_argument("--evaluations", type=_positive, default=200, metavar="N", help="per run (200)")
+    parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--out", type=Path, default=Path("suite.jsonl"), help="results file, appended to")
+    parser.add_argument("--with", type=Path, nargs="*", default=[], dest="others", help="further results")
+    parser.set_defaults(handler=_suite)
+
+
 def _list(_: argparse.Namespace) -> None:
     from hidim.bench.naming import PREFIX
     from hidim.bench.papers import STUDIES
@@ -204,6 +223,20 @@ def _maximizers(options: argparse.Namespace) -> None:
     if options.out is not None:
         plot(climbs, options.out)
         print(options.out)
+
+
+def _suite(options: argparse.Namespace) -> int:
+    from hidim.bench import suite
+    from hidim.bench.report import provenance
+    from hidim.bench.runner import read_records, sweep
+
+    jobs = suite.plan_suite(options.methods, range(options.seeds), options.evaluations)
+    failed = sum(bool(record["error"]) for record in sweep(jobs, options.out, options.jobs))
+    records = read_records(options.out) + _records(options.others)
+    for at in suite.stops(options.evaluations):
+        print(suite.table(records, options.ours, at) + "\n")
+    print(f"`hidim bench suite`; {provenance(records)}")
+    return int(failed > 0)
 
 
 def _records(paths: list[Path]) -> list[dict[str, Any]]:

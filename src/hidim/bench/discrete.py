@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -93,3 +94,46 @@ def _effects(counts: list[int], rng: Rng) -> Array:
 def _along(effects: Array, axes: tuple[int, ...], counts: list[int]) -> Array:
     """`effects` as an array that broadcasts to `counts`, lying along `axes`."""
     return effects.reshape([count if axis in axes else 1 for axis, count in enumerate(counts)])
+
+
+@dataclass(frozen=True)
+class Switches(Labelled):
+    """Switches with effects of their own, few of them large, and pairs that work only together.
+
+    Every other switch is in a pair, so that the best setting is found pair by pair.
+    """
+
+    name: str
+    count: int
+    noise: float = 0.0
+
+    @property
+    def options(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]  # made, not kept
+        return {f"s{i}": ("off", "on") for i in range(self.count)}
+
+    @cached_property
+    def _effects(self) -> tuple[Array, Array]:
+        """Of the single switches (D,), and of pairs of neighbours (D/4, 2, 2)."""
+        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
+        single = np.clip(rng.standard_cauchy(self.count), -10.0, 10.0) / self.count
+        return single, rng.normal(0.0, 2.0 / self.count, (self.count // 4, 2, 2))
+
+    def _terms(self) -> Array:
+        """Values (D/4, 2, 2) of the pairs, the effects of their switches included."""
+        single, pairs = self._effects
+        first, second = single[: 2 * len(pairs)].reshape(-1, 2).T
+        on = np.arange(2.0)
+        return pairs + first[:, None, None] * on[:, None] + second[:, None, None] * on
+
+    @property
+    def optimum(self) -> float:  # type: ignore[override]  # computed
+        rest = self._effects[0][2 * len(self._effects[1]) :]
+        return float(self._terms().min(axis=(1, 2)).sum() + np.minimum(rest, 0.0).sum())
+
+    def value(self, params: Params) -> float:
+        on = np.array([params[f"s{i}"] == "on" for i in range(self.count)], dtype=np.intp)
+        terms = self._terms()
+        paired = on[: 2 * len(terms)].reshape(-1, 2)
+        rest = self._effects[0][2 * len(terms) :]
+        chosen = terms[np.arange(len(terms)), paired[:, 0], paired[:, 1]]
+        return float(chosen.sum() + rest @ on[2 * len(terms) :])
