@@ -102,8 +102,8 @@ class Pairs(Prior):
     def inputs(self, ground, points):
         return points
 
-    def siblings(self):
-        return ()
+    def models(self, ground, trials):
+        return ({},)
 
     def refusal(self, frame):
         return None

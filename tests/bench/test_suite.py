@@ -25,7 +25,9 @@ def record(name, method, seed, regrets):
 
 def runs(method, level, seeds=5):
     return [
-        record(name, method, seed, [100.0, level * (1 + seed)]) for name in problems() for seed in range(seeds)
+        record(name, method, seed, [100.0, level * (1 + seed)])
+        for name in problems()
+        for seed in range(seeds)
     ]
 
 

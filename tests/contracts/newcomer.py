@@ -29,8 +29,8 @@ class Pursuit(Prior):
     def inputs(self, ground, points):
         return np.nan_to_num(points, nan=0.5)
 
-    def siblings(self):
-        return ()
+    def models(self, ground, trials):
+        return ({},)
 
     def refusal(self, frame):
         return None

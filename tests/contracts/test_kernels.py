@@ -23,7 +23,7 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.k
 FEATURED = {
     name: kernel
     for name, kernel in KERNELS.items()
-    if name not in ("overlap", "embedded", "embedded-warped", "sum", "optional", "polynomial")
+    if name not in ("overlap", "embedded", "embedded-warped", "sum", "optional", "effects", "polynomial")
     and not name.startswith(("groups", "cylinder"))
 }
 every_featured = pytest.mark.parametrize("kernel", FEATURED.values(), ids=FEATURED.keys())

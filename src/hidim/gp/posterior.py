@@ -22,9 +22,10 @@ from hidim.gp import linalg
 from hidim.gp.kernels.algebra import Scaled, Through
 from hidim.gp.kernels.base import Against, Cross
 from hidim.gp.kernels.blocks import blocks
+from hidim.gp.kernels.effects import Effects
 from hidim.gp.kernels.features import features as random_features
 from hidim.gp.kernels.groups import groups_in, widest
-from hidim.gp.kernels.terms import Summand, additive_part, terms
+from hidim.gp.kernels.terms import Summand, additive_part, effects_part, terms
 from hidim.gp.maps import Mixing
 from hidim.gp.model import Model
 from hidim.gp.turned import Turned, cylinder_in
@@ -341,6 +342,28 @@ class Posterior:
             return DrawnValue(self.mean + phi.value @ weights + k.value @ correction, to_inputs)
 
         return evaluate
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether main effects are a part of the function."""
+        return effects_part(self.model.kernel, self.theta[:-1]) is not None
+
+    def effects(self, rng: Rng, draws: int) -> tuple[Effects, Array]:
+        """Main effects, by coefficients (1 + draws, m) of their features: the mean, and draws.
+
+        Matheron's rule as in `drawn`; what is not a main effect is drawn at the data alone.
+        """
+        part = effects_part(self.model.kernel, self.theta[:-1])
+        assert part is not None
+        effects, own, log_amplitude = part
+        weights = math.exp(log_amplitude) * effects.weights(own)[0]
+        phi = effects.features(self.x)
+        rest = self.model.kernel.gram(self.theta[:-1], self.x).value - (phi * weights) @ phi.T
+        noise = linalg.cholesky(rest, self.noises)[0] @ rng.standard_normal((len(self.y), draws))
+        drawn = np.sqrt(weights) * rng.standard_normal((draws, len(weights)))
+        corrections = linalg.solve(self.factor, (self.y - self.mean)[:, None] - phi @ drawn.T - noise)
+        drawn += weights * (phi.T @ corrections).T
+        return effects, np.vstack([weights * (phi.T @ self.alpha), drawn])
 
     def stretched(self, factor: float) -> Posterior:
         """The posterior of the same data under length-scales `factor` times as long: one factorisation."""

@@ -14,6 +14,9 @@ from hidim.trial import History
 
 WAYS = ("all", "few", "box")
 
+#: The way of models with main effects.
+TERMS = "terms"
+
 #: Factor by which the credit of all ways decays with every finished suggestion: a memory of about twenty.
 FORGET = 0.95
 
@@ -29,19 +32,19 @@ LENGTH, LONGEST, SHORTEST, SUCCESSES, FAILURES = 0.8, 1.6, 0.5**7, 3, 10
 def improvements(history: History, *, maximize: bool) -> list[tuple[str, bool]]:
     """The way of every finished suggestion, and whether it improved on all values before it."""
     past = steps(history, "way", maximize=maximize)
-    return [(step.which, step.improved) for step in past if step.which in WAYS]
+    return [(step.which, step.improved) for step in past if step.which in (*WAYS, TERMS)]
 
 
-def choose_way(past: list[tuple[str, bool]], rng: Rng) -> str:
+def choose_way(past: list[tuple[str, bool]], rng: Rng, ways: tuple[str, ...] = WAYS) -> str:
     """A way, drawn with a tenth for each and the rest by decayed counts of improvements."""
-    credit = dict.fromkeys(WAYS, 0.0)
+    credit = dict.fromkeys((*WAYS, TERMS), 0.0)
     weight = 1.0
     for way, improved in reversed(past):
         credit[way] += weight * improved
         weight *= FORGET
-    total = sum(credit.values())
-    share = [credit[way] / total if total > 0.0 else 1.0 / len(WAYS) for way in WAYS]
-    return WAYS[int(rng.choice(len(WAYS), p=ANYWAY + (1.0 - len(WAYS) * ANYWAY) * np.array(share)))]
+    total = sum(credit[way] for way in ways)
+    share = [credit[way] / total if total > 0.0 else 1.0 / len(ways) for way in ways]
+    return ways[int(rng.choice(len(ways), p=ANYWAY + (1.0 - len(ways) * ANYWAY) * np.array(share)))]
 
 
 def box_length(past: list[tuple[str, bool]]) -> float:

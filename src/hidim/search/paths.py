@@ -116,7 +116,7 @@ class Paths(Search):
         if part is None:
             return self.ways(target, situation, rng)
         ground = situation.scene.ground
-        way, length = self.ways.chosen(situation, rng)
+        way, length = self.ways.chosen(situation, target.belief, rng)
         best, root = situation.ranked[: self.ways.incumbents], _root(situation.scene)
         belief, mixing = part.unmixed()
         axes = Axes(ground, mixing)

@@ -3,6 +3,8 @@
     all   starts everywhere and around the best points; every coordinate is refined
     few   starts around the best points; only the coordinates that a start moved (1 to 20) are refined
     box   one random set of up to 20 coordinates, inside a box around the best point whose length adapts
+    terms coordinates of the best points at the best values of their main effects, if the model has any; only
+          these are refined
     far   random points, to leave a plateau; never by success
 
 No single way wins everywhere: smooth functions in which every coordinate matters like the first, rugged or
@@ -20,13 +22,15 @@ import numpy as np
 
 from hidim._settings import at_least
 from hidim._types import Array, Mask, Rng
+from hidim.acquisition.base import Belief
 from hidim.frame import Ground
 from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import coordinate_masks, perturbed
 from hidim.search.base import Found, Search, Situation, Target
-from hidim.search.credit import box_length, choose_way, improvements
+from hidim.search.credit import TERMS, WAYS, box_length, choose_way, improvements
 from hidim.search.discrete import jumped
 from hidim.search.refine import refined, stepped
+from hidim.search.terms import by_effects
 
 #: The share of starts that lie anywhere, by way; the others are around the best points. A third is that of
 #: the prototype from which this search comes.
@@ -79,15 +83,16 @@ class Ways(Search):
         at_least(self, raw=3, refined=1, max_calls=1, tolerance=0.0, few=1, incumbents=1)
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
-        way, length = self.chosen(situation, rng)
+        way, length = self.chosen(situation, target.belief, rng)
         best = situation.ranked[: self.incumbents]
         return Found(self.points(way, length, target, situation.scene.ground, best, rng), way)
 
-    def chosen(self, situation: Situation, rng: Rng) -> tuple[str, float]:
+    def chosen(self, situation: Situation, belief: Belief, rng: Rng) -> tuple[str, float]:
         """A way, and the length of the box of "box"."""
+        ways = (*WAYS, TERMS) if belief.has_effects else WAYS
         scene = situation.scene
         past = improvements(scene.trials, maximize=scene.task.maximize)
-        way = "far" if situation.plateau and rng.random() < FAR else choose_way(past, rng)
+        way = "far" if situation.plateau and rng.random() < FAR else choose_way(past, rng, ways)
         return way, box_length(past)
 
     def points(
@@ -107,7 +112,10 @@ class Ways(Search):
             best: (c, d), the best points so far, best first; inactive columns NaN.
             promising: (s, d), starts besides those of the way; all of their coordinates are refined.
         """
-        region = self._region(way, ground, best, length, rng)
+        if way == TERMS:
+            region = self._terms(target.belief, ground, best, rng)
+        else:
+            region = self._region(way, ground, best, length, rng)
         if promising is not None:
             region = region.joined(promising, ground)
         starts = region.starts
@@ -119,6 +127,11 @@ class Ways(Search):
             ranked = stepped(target, ground, ranked, rng)
         rest = starts[ranking] if promising is None else ground.snap(starts[ranking])
         return np.vstack([ranked, rest])
+
+    def _terms(self, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Region:
+        starts, moved = by_effects(belief, ground.to_unit(best), rng)
+        edges = (np.broadcast_to(edge, starts.shape) for edge in (ground.lower, ground.upper))
+        return Region(ground.snap(ground.from_unit(starts)), moved, *edges)
 
     def _region(self, way: str, ground: Ground, best: Array, length: float, rng: Rng) -> Region:
         unit = ground.to_unit(best)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -81,12 +83,15 @@ class Peak(Inference):
             return self._tossed(study, last, rng)
         structure = None if last is None else last.structure
         model = study.model(structure)
-        theta, name, cold = climbed(study, model, last, self.outcome)
+        first, *others = study.prior.models(study.scene.ground, len(study.seen.y))
+        others = [held for held in others if self.twins and _holding(model, held).any()]
+        if last is not None and len(last.thetas) != 1 + len(others):
+            last = None  # there are more models now, or fewer
+        theta, name, cold = climbed(study, model, last, self.outcome, held=first)
         thetas = [theta]
-        for held in study.prior.siblings() if self.twins else ():
-            if _holding(model, held).any():
-                start = None if last is None or len(last.thetas) <= len(thetas) else last.thetas[len(thetas)]
-                thetas.append(_sibling(study, model, start, theta, name, held))
+        for held in others:
+            start = None if last is None else last.thetas[len(thetas)]
+            thetas.append(_sibling(study, model, start, theta, name, held))
         return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure), rng)
 
     def known(self, study: Study) -> Fitted | None:
@@ -100,7 +105,7 @@ class Peak(Inference):
         scene = study.scene
         past = steps(scene.trials, "model", maximize=scene.task.maximize)
         row = int(rng.choice(count, p=shares(past, count)))
-        return fitted._replace(rows=(row,), told={"model": row})
+        return fitted._replace(rows=(count - 1 - row,), told={"model": row})
 
 
 def new_fit(
@@ -136,13 +141,20 @@ def is_due(study: Study, last: Fitted, outcome: str, growth: float) -> bool:
 
 
 def climbed(
-    study: Study, model: Model, last: Fitted | None, outcome: str, most: int | None = None
+    study: Study,
+    model: Model,
+    last: Fitted | None,
+    outcome: str,
+    most: int | None = None,
+    held: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[Array, str, int]:
     """θ at the peak, the transform under which, and the number of trials at the last cold start.
 
     Args:
         most: the most trials that θ is fitted to, evenly by rank; all by default.
+        held: parameters that are held, and their values.
     """
+    climb = partial(fit, model, held=_holding(model, held) if held else None)
     n = len(study.seen.y)
     rows: Any = slice(None) if most is None or n <= most else evenly(study.seen.y, most)
     x = study.seen.x[rows]
@@ -154,22 +166,23 @@ def climbed(
     since = 0 if last is None else last.memory["cold"]
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
-    starts = [warm] if last is None or not cold else [warm, model.start]
+    several = last is not None and cold
+    starts = [_put(model, start, held) for start in ([warm, model.start] if several else [warm])]
     calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
-    name = best_outcome(study, model, warm, outcome)
+    name = best_outcome(study, model, starts[0], outcome)
     losses, noise = told(name)
     if cold and len(x) > LONG:
         # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
         part = slice(None, None, math.ceil(2 * len(x) / LONG))
         few = None if noise is None else noise[part]
-        starts = [fit(model, x[part], losses[part], starts, variances=few).theta]
-    theta = fit(model, x, losses, starts, max_evaluations=calls, variances=noise).theta
+        starts = [climb(x[part], losses[part], starts, variances=few).theta]
+    theta = climb(x, losses, starts, max_evaluations=calls, variances=noise).theta
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome)
     if again != name:
         name = again
         losses, noise = told(name)
-        theta = fit(model, x, losses, [theta], max_evaluations=calls, variances=noise).theta
+        theta = climb(x, losses, [theta], max_evaluations=calls, variances=noise).theta
     return theta, name, n if cold else since
 
 
@@ -193,14 +206,20 @@ def _sibling(
     start = model.start if start is None else start
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
-    for parameter, value in held.items():
-        start = np.where(model.holds(parameter), value, start)
+    start = _put(model, start, held)
     simple = np.count_nonzero(~holding) <= HANDFUL
     calls, limits = (TWIN_CALLS, TWIN_LIMITS) if simple else (CALLS, WARM_LIMITS)
     few = int(np.clip(calls / n, *limits))
     noise = study.variances(name)
     found = fit(model, study.seen.x, losses, [start], max_evaluations=few, held=holding, variances=noise)
     return found.theta
+
+
+def _put(model: Model, theta: Array, held: Mapping[str, float]) -> Array:
+    """θ with the parameters that are held at their values."""
+    for parameter, value in held.items():
+        theta = np.where(model.holds(parameter), value, theta)
+    return theta
 
 
 def _holding(model: Model, names: Iterable[str]) -> Mask:

@@ -176,8 +176,8 @@ class Additive(Learnable):
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
 
-    def siblings(self) -> tuple[Mapping[str, float], ...]:
-        return (ALIKE_AND_STRAIGHT,) if self.lengthscales == "hierarchical" else ()
+    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
+        return ({}, ALIKE_AND_STRAIGHT) if self.lengthscales == "hierarchical" else ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "groups are of parameters, which an embedding mixes: use frame='cube'"

@@ -50,10 +50,11 @@ class Prior(ABC):
         """
 
     @abstractmethod
-    def siblings(self) -> tuple[Mapping[str, float], ...]:
-        """Simpler models beside the model, by parameters of it that are held, and their values there.
+    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
+        """The models that count after so many trials, the simplest last: parameters that are held, and where.
 
-        In most of them what lets single columns differ from the others is held at 0, which is no difference.
+        {} is the model itself. Beside it there may be simpler ones, as that in which whatever lets single
+        columns differ from the others is held at 0, which is no difference.
         """
 
     @abstractmethod

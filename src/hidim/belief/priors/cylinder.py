@@ -78,8 +78,8 @@ class Cylindrical(Prior):
     def inputs(self, ground: Ground, points: Array) -> Array:
         return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), ground.middle, points)
 
-    def siblings(self) -> tuple[Mapping[str, float], ...]:
-        return ()
+    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
+        return ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         return None

@@ -87,8 +87,8 @@ class Embedded(Prior):
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
 
-    def siblings(self) -> tuple[Mapping[str, float], ...]:
-        return ()
+    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
+        return ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         if not isinstance(frame, Subspaces):

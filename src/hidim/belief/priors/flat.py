@@ -80,8 +80,8 @@ class Flat(Prior):
             return points
         return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), 0.5, points)
 
-    def siblings(self) -> tuple[Mapping[str, float], ...]:
-        return (ALIKE,) if self.lengthscales == "hierarchical" else ()
+    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
+        return ({}, ALIKE) if self.lengthscales == "hierarchical" else ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         return None

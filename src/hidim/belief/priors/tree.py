@@ -70,8 +70,8 @@ class Tree(Prior):
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
 
-    def siblings(self) -> tuple[Mapping[str, float], ...]:
-        return (ALIKE_AND_STRAIGHT,) if self.lengthscales == "hierarchical" else ()
+    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
+        return ({}, ALIKE_AND_STRAIGHT) if self.lengthscales == "hierarchical" else ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"

@@ -6,6 +6,7 @@ from hidim.gp.kernels.algebra import Constant, Scaled, Through
 from hidim.gp.kernels.base import Kernel, Product, Sum
 from hidim.gp.kernels.blocks import blocks
 from hidim.gp.kernels.cylinder import Cylinder, Polynomial
+from hidim.gp.kernels.effects import Effects
 from hidim.gp.kernels.features import features
 from hidim.gp.kernels.groups import Groups, Term
 from hidim.gp.kernels.hamming import Hamming, Overlap
@@ -58,6 +59,7 @@ KERNELS: dict[str, Kernel] = {
         warped=False,
         others=Hamming([2], [4]),
     ),
+    "effects": Effects([0, 2], [1], [3]),
     "optional": Scaled(Groups([Term([0]), Term([1], [2], [3])]), optional=True, name="log_additive_amplitude")
     + Scaled(Stationary(Matern(2.5), Chain(Fill(), HierarchicalScale(3)))),
     "sum": Scaled(Stationary(Matern(1.5), Scale(3))) + Scaled(Constant()),
@@ -68,6 +70,7 @@ __all__ = [
     "KERNELS",
     "Constant",
     "Cylinder",
+    "Effects",
     "Form",
     "FormName",
     "Groups",

@@ -15,6 +15,7 @@ import numpy as np
 from hidim._types import Array
 from hidim.gp.kernels.algebra import Scaled, Through
 from hidim.gp.kernels.base import Kernel, Sum
+from hidim.gp.kernels.effects import Effects
 from hidim.gp.kernels.groups import Groups, groups_in
 
 
@@ -67,3 +68,14 @@ def additive_part(kernel: Kernel, theta: Array) -> Summand | None:
     if groups_in(kernel) is None or (isinstance(kernel, Scaled) and kernel.absent(theta)):
         return None
     return Summand(kernel, theta)
+
+
+def effects_part(kernel: Kernel, theta: Array) -> tuple[Effects, Array, float] | None:
+    """The main effects of a sum, their θ and log σ²; None if there are none, or if they are absent."""
+    match kernel:
+        case Sum():
+            first, second = kernel.split(theta)
+            return effects_part(kernel.left, first) or effects_part(kernel.right, second)
+        case Scaled(inner=Effects() as inner) if not kernel.absent(theta):
+            return inner, theta[1:], float(theta[0])
+    return None

@@ -1,0 +1,191 @@
+"""Main effects: a sum of functions of one column each, by features.
+
+    k(x, x') = Σ_i a_i c(x_i, x'_i)          c(t, t') = Σ_j s_j(ℓ) φ_j(t) φ_j(t')
+
+On numbers φ_j are the sines of an interval somewhat longer than [0, 1], and s_j the spectral density of a
+Matérn-5/2 kernel there (Solin and Särkkä 2020). Since sines vanish at its ends, functions with a long reach
+vary less near the edges of the cube than inside: with a variance that is as large there, suggestions went to
+corners. A label has an indicator for every level. c has variance 1 on average over the unit interval, so a_i
+is that of an effect. A column that does not exist has no effect.
+
+The sum over D columns is one matrix product of n × (D m) features, where D kernels one by one need n² D
+exponentials: five times as much at n = 200, D = 100 and m = 12.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hidim._types import Array, Indices
+from hidim.gp.densities import Normal, StudentT
+from hidim.gp.hyperparameter import Hyperparameter
+from hidim.gp.kernels.base import Against, Cross, Gram, Kernel
+
+#: By how much the interval of the sines is longer than [0, 1] on either side.
+MARGIN = 0.25
+
+#: Features of a number, at the most and at least, and those of all numbers together.
+MOST, LEAST, ALL = 16, 6, 1200
+
+#: Limits of log ℓ: shorter than the sines can show, and so long that an effect is one arch.
+SHORTEST, LONGEST = math.log(0.02), math.log(3.0)
+
+#: Median and width of the prior on ℓ, and scale of that on the deviations of log a_i: choices, of which only
+#: the median was varied (.4 and 1 were no better).
+USUAL, WIDTH, SPREAD = 0.7, 0.7, 1.0
+
+
+class Effects(Kernel):
+    """A function of every column alone, with a variance of its own.
+
+    θ is log ℓ, common to all numbers if there are any, and the deviations of log a_i from −log D.
+
+    Args:
+        numbers: columns that hold numbers of [0, 1].
+        labels: columns that hold labels, see `hidim.gp.kernels.hamming.Labels`.
+        levels: number of labels of each of these.
+    """
+
+    def __init__(
+        self,
+        numbers: Sequence[int] | Indices,
+        labels: Sequence[int] | Indices = (),
+        levels: Sequence[int] | Indices = (),
+    ) -> None:
+        self.numbers, self.labels = np.asarray(numbers, dtype=np.intp), np.asarray(labels, dtype=np.intp)
+        self.levels = np.asarray(levels, dtype=np.intp)
+        self.columns = np.concatenate([self.numbers, self.labels])
+        self.rank = int(np.clip(ALL // max(len(self.numbers), 1), LEAST, MOST))
+        reach = Normal(math.log(USUAL), WIDTH)
+        scale = Hyperparameter("log_effect_lengthscale", 1, reach.mean, SHORTEST, LONGEST, reach)
+        deviations = StudentT(1.0, 0.0, SPREAD)
+        self.parameters = (
+            *([scale] if len(self.numbers) else []),
+            Hyperparameter("log_effect_deviation", len(self.columns), 0.0, -12.0, 6.0, deviations),
+        )
+        of_labels = len(self.numbers) + np.repeat(np.arange(len(self.labels)), self.levels)
+        #: Which of the columns every feature belongs to (m,): features of numbers by j, then by column.
+        self.owner = np.concatenate([np.tile(np.arange(len(self.numbers)), self.rank), of_labels])
+        self._omega = math.pi * np.arange(1, self.rank + 1) / (1.0 + 2.0 * MARGIN)
+        begin, end = 2.0 * self._omega * MARGIN, 2.0 * self._omega * (1.0 + MARGIN)
+        # The mean of the square of each sine over [0, 1].
+        self._squares = 0.5 - (np.sin(end) - np.sin(begin)) / (4.0 * self._omega)
+        self._last: tuple[Array, Array] | None = None
+
+    def _spectrum(self, theta: Array) -> tuple[Array, Array]:
+        """log s_j, with which an effect has variance 1 on average, and its derivative by log ℓ."""
+        inverse = 5.0 * math.exp(-2.0 * theta[0])  # 2ν/ℓ²
+        logs = -3.0 * np.log(inverse + self._omega**2)
+        slopes = 6.0 * inverse / (inverse + self._omega**2)
+        shares = np.exp(logs - logs.max()) * self._squares
+        total = float(shares.sum())
+        normal: Array = logs - logs.max() - math.log(total)
+        return normal, np.asarray(slopes - float(shares @ slopes) / total)
+
+    def weights(self, theta: Array) -> tuple[Array, Array]:
+        """Variances (m,) of the coefficients of all features, and the derivative of their logs by log ℓ."""
+        count, size = len(self.numbers), len(self.columns)
+        logs, slopes = self._spectrum(theta) if count else (np.empty(0), np.empty(0))
+        flat = np.zeros(int(self.levels.sum()))
+        every = np.concatenate([np.repeat(logs, count), flat])
+        every += (theta[len(theta) - size :] - math.log(max(size, 1)))[self.owner]
+        return np.exp(every), np.concatenate([np.repeat(slopes, count), flat])
+
+    def features(self, x: Array) -> Array:
+        """Φ (n, m); of the last inputs they are known."""
+        if self._last is None or self._last[0] is not x:
+            self._last = x, self._features(x)
+        return self._last[1]
+
+    def _features(self, x: Array) -> Array:
+        phi, count = np.empty((len(x), len(self.owner))), len(self.numbers)
+        if count:
+            numbers = x[:, self.numbers]
+            sines = phi[:, : self.rank * count].reshape(len(x), self.rank, count)
+            angle = self._omega[0] * (numbers + MARGIN)
+            twice = 2.0 * np.cos(angle)
+            np.sin(angle, out=sines[:, 0])
+            np.multiply(twice, sines[:, 0], out=sines[:, 1])
+            for j in range(2, self.rank):  # sin (j+1)t = 2 cos t sin jt − sin (j−1)t
+                np.multiply(twice, sines[:, j - 1], out=sines[:, j])
+                sines[:, j] -= sines[:, j - 2]
+            if (missing := np.isnan(numbers)).any():
+                sines[np.broadcast_to(missing[:, None], sines.shape)] = 0.0
+        if len(self.labels):
+            values = np.repeat(x[:, self.labels], self.levels, axis=1)
+            each = np.repeat(self.levels, self.levels)
+            places = np.concatenate([np.arange(level) for level in self.levels])
+            phi[:, self.rank * count :] = np.clip(np.floor(values * each), 0, each - 1) == places  # not NaN
+        return phi
+
+    def _to_inputs(self, x: Array, g: Array) -> Array:
+        """∂L/∂X (n, p) from ∂L/∂Φ."""
+        gradient, count = np.zeros_like(x), len(self.numbers)
+        if count:
+            g = g[:, : self.rank * count].reshape(len(x), self.rank, count)
+            angle = self._omega[0] * (x[:, self.numbers] + MARGIN)
+            twice, cosines = 2.0 * np.cos(angle), np.empty_like(g)
+            np.cos(angle, out=cosines[:, 0])
+            np.multiply(twice, cosines[:, 0], out=cosines[:, 1])
+            cosines[:, 1] -= 1.0
+            for j in range(2, self.rank):
+                np.multiply(twice, cosines[:, j - 1], out=cosines[:, j])
+                cosines[:, j] -= cosines[:, j - 2]
+            slopes = np.einsum("rjc,rjc,j->rc", cosines, g, self._omega)
+            gradient[:, self.numbers] = np.where(np.isnan(angle), 0.0, slopes)
+        return gradient
+
+    def gram(self, theta: Array, x: Array) -> Gram:
+        weights, slopes = self.weights(theta)
+        half = self.features(x) * np.sqrt(weights)
+
+        def to_parameters(g: Array) -> Array:
+            each = np.einsum("ij,ij->j", half, g @ half)  # ∂L/∂ log of every weight
+            deviations = np.bincount(self.owner, each, minlength=len(self.columns))
+            first = [each @ slopes] if len(self.numbers) else []
+            return np.concatenate([first, deviations])
+
+        value = half @ half.T
+        value.flat[:: len(x) + 1] = self._variances(weights, self.features(x))
+        return Gram(value, to_parameters)
+
+    def against(self, theta: Array, x: Array) -> Against:
+        right = self._features(x) * self.weights(theta)[0]
+
+        def cross(u: Array) -> Cross:
+            return Cross(self.features(u) @ right.T, lambda g: self._to_inputs(u, g @ right))
+
+        return cross
+
+    def diagonal(self, theta: Array, u: Array) -> Cross:
+        weights, phi = self.weights(theta)[0], self.features(u)
+        return Cross(
+            self._variances(weights, phi), lambda g: self._to_inputs(u, 2.0 * g[:, None] * phi * weights)
+        )
+
+    def _variances(self, weights: Array, phi: Array) -> Array:
+        return np.asarray(np.square(phi) @ weights)
+
+    # -- functions that are drawn --------------------------------------------------------------------------
+
+    def at(self, coefficients: Array, x: Array) -> Array:
+        """Effects (s, n, columns) at inputs (n, p), for rows of coefficients (s, m)."""
+        count = len(self.numbers)
+        each: Array = self._features(x) * coefficients[:, None]
+        numbers = each[..., : self.rank * count].reshape(*each.shape[:2], self.rank, count).sum(axis=2)
+        labels = [own.sum(axis=-1, keepdims=True) for own in self.of_labels(each)]
+        return np.concatenate([numbers, *labels], axis=2)
+
+    def along(self, coefficients: Array, grid: Array) -> Array:
+        """Effects (s, G, numbers) of all numbers at the points of a grid (G,), for coefficients (s, m)."""
+        count = len(self.numbers)
+        sines = np.sin(np.outer(grid + MARGIN, self._omega))
+        return np.asarray(sines @ coefficients[:, : self.rank * count].reshape(-1, self.rank, count))
+
+    def of_labels(self, coefficients: Array) -> list[Array]:
+        """Effects (…, levels) of every label, for coefficients (…, m)."""
+        ends = self.rank * len(self.numbers) + np.cumsum(self.levels)
+        return [coefficients[..., end - level : end] for end, level in zip(ends, self.levels, strict=True)]
