@@ -2,7 +2,7 @@
 
 prior       kernels of the tree's nodes, added up, and a product kernel over all parameters
 inference   maximum a posteriori; beside the sum the product kernel alone, drawn by their success
-search      the best paths of the additive part, and the ways of `gp`
+search      the best paths of the additive part, and the ways of `gp`, by what they gained
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hidim.belief.inference import Peak
 from hidim.belief.priors import Mixed
 from hidim.frame import Cube
 from hidim.methods.recipe import Recipe
-from hidim.search import Paths
+from hidim.search import Paths, Ways
 
 MIXED = Recipe(
     name="mixed",
@@ -20,6 +20,6 @@ MIXED = Recipe(
     prior=Mixed(),
     inference=Peak(outcome="auto", twins=True, toss="success"),
     utility=Bold(),
-    search=Paths(),
+    search=Paths(ways=Ways(credit="gain")),
     initial=10,
 )
