@@ -12,9 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from hidim._types import Array, Indices, Rng
-from hidim.gp.kernels.effects import Effects
 from hidim.gp.maps import Mixing
-from hidim.gp.posterior import DrawnValue, Prediction
+from hidim.gp.posterior import DrawnEffects, DrawnValue, Prediction
 from hidim.optim.base import Objective, Score
 
 
@@ -59,8 +58,8 @@ class Belief(Protocol):
     def has_effects(self) -> bool:
         """Whether main effects are a part of it."""
 
-    def effects(self, rng: Rng, draws: int) -> tuple[Effects, Array]:
-        """The main effects, by coefficients (1 + draws, m): their mean, and draws."""
+    def effects(self, rng: Rng, draws: int) -> DrawnEffects:
+        """The main effects: their mean, and draws."""
 
     def alone(self, u: Array, which: Indices) -> Prediction:
         """Of the term of the group `which` (r,) at each row of (r, p), which is NaN in all other columns."""

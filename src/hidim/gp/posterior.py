@@ -49,6 +49,18 @@ class DrawnValue(NamedTuple):
     to_inputs: Callable[[Array], Array]
 
 
+class DrawnEffects(NamedTuple):
+    """Main effects of a function, by the coefficients (s, m) of their features: the mean, then draws.
+
+    Args:
+        others: the mean (r,) of what is no main effect at inputs (r, p), without the constant one.
+    """
+
+    kernel: Effects
+    coefficients: Array
+    others: Callable[[Array], Array]
+
+
 class LeftOut(NamedTuple):
     """By how much y_i is above what all others say of it (n,), and the variance of that."""
 
@@ -348,8 +360,8 @@ class Posterior:
         """Whether main effects are a part of the function."""
         return effects_part(self.model.kernel, self.theta[:-1]) is not None
 
-    def effects(self, rng: Rng, draws: int) -> tuple[Effects, Array]:
-        """Main effects, by coefficients (1 + draws, m) of their features: the mean, and draws.
+    def effects(self, rng: Rng, draws: int) -> DrawnEffects:
+        """Main effects: their mean, and draws.
 
         Matheron's rule as in `drawn`; what is not a main effect is drawn at the data alone.
         """
@@ -363,7 +375,12 @@ class Posterior:
         drawn = np.sqrt(weights) * rng.standard_normal((draws, len(weights)))
         corrections = linalg.solve(self.factor, (self.y - self.mean)[:, None] - phi @ drawn.T - noise)
         drawn += weights * (phi.T @ corrections).T
-        return effects, np.vstack([weights * (phi.T @ self.alpha), drawn])
+        mean = weights * (phi.T @ self.alpha)
+
+        def others(u: Array) -> Array:
+            return np.asarray(self._against(u).value @ self.alpha - effects.features(u) @ mean)
+
+        return DrawnEffects(effects, np.vstack([mean, drawn]), others)
 
     def stretched(self, factor: float) -> Posterior:
         """The posterior of the same data under length-scales `factor` times as long: one factorisation."""

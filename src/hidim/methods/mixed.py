@@ -1,8 +1,9 @@
-"""One model for spaces whose parameters interact in part: the sum of `addtree` and `gp`.
+"""One model of functions that add up in part and interact in part.
 
-prior       kernels of the tree's nodes, added up, and a product kernel over all parameters
-inference   maximum a posteriori; beside the sum the product kernel alone, drawn by their success
-search      the best paths of the additive part, and the ways of `gp`, by what they gained
+prior       functions of single parameters, or of a tree's nodes, added up, and a product kernel over all
+inference   maximum a posteriori; beside the sum the product kernel alone, drawn by what each has gained
+utility     as in `gp`
+search      the best paths of the additive part and the ways of `gp`, mixed by what each has gained
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Starts by main effects: the coordinates that would gain most, each at its best value, moved together."""
+"""Starts coordinate by coordinate: those that would gain most, each at its best value, moved together."""
 
 from __future__ import annotations
 
@@ -6,61 +6,83 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Array, Mask, Rng
+from hidim._types import Array, Indices, Mask, Rng
 from hidim.acquisition.base import Belief
-from hidim.gp.kernels.effects import Effects
+from hidim.gp.posterior import DrawnEffects
 
-#: Points along every number, and functions that are drawn beside the mean. Both bound the time.
-GRID, DRAWS = 41, 12
+#: Points along every number, functions that are drawn beside the mean, and columns that are looked at. All of
+#: them bound the time.
+GRID, DRAWS, MOST = 21, 12, 256
 
 #: How many coordinates are moved together: from one to all, each so many times the last.
 RATIO = 1.5
 
 
 class _Best(NamedTuple):
-    """Of every function and column (s, columns): where in [0, 1] its effect is lowest, and that effect."""
+    """Of every function and column (s, columns): where in [0, 1] it is lowest, and how low it is there."""
 
     value: Array
-    effect: Array
+    loss: Array
+
+    def beside(self, other: _Best) -> _Best:
+        return _Best(np.hstack([self.value, other.value]), np.hstack([self.loss, other.loss]))
 
 
 def by_effects(belief: Belief, best: Array, rng: Rng) -> tuple[Array, Mask]:
     """Points of the unit cube (r, d) around the best ones (c, d), and which coordinates were moved.
 
-    Under the mean of the main effects and under draws of them every coordinate has a best value of its own,
-    and something to gain. The k coordinates with most of it are moved, for k = 1, 2, 3, …, all. Coordinates
-    that do not exist in a best point, NaN, get their best value.
+    Along every coordinate the function is the main effect of that, the mean or a draw, and what the rest of
+    the model says of points that differ from the best one there alone. So every coordinate has a best value
+    and something to gain. The k coordinates with most of it are moved, for k = 1, 2, 3, …, all.
     """
-    effects, coefficients = belief.effects(rng, DRAWS)
-    lowest = _lowest(effects, coefficients, rng)
-    now = effects.at(coefficients, best)  # (s, c, columns)
-    missing = np.isnan(best[:, effects.columns])
-    gains = np.where(missing, -np.inf, now - lowest.effect[:, None])
+    known = belief.effects(rng, DRAWS)
+    lowest = _lowest(known, best[0], rng)
+    columns = known.kernel.columns
+    gains = known.kernel.at(known.coefficients, best) - lowest.loss[:, None]  # (s, c, columns)
     rank = np.argsort(np.argsort(-gains, axis=2, kind="stable"), axis=2)
-    sizes = _sizes(len(effects.columns))
-    chosen = (rank < sizes[:, None, None, None]) & (gains > 0.0) | missing  # (k, s, c, columns)
-    moved = np.zeros((*chosen.shape[:3], best.shape[1]), dtype=np.bool_)
-    moved[..., effects.columns] = chosen
-    values = np.zeros((len(coefficients), 1, best.shape[1]))
-    values[..., effects.columns] = lowest.value[:, None]
+    moved = np.zeros((len(_sizes(len(columns))), *gains.shape[:2], best.shape[1]), dtype=np.bool_)
+    moved[..., columns] = (rank < _sizes(len(columns))[:, None, None, None]) & (gains > 0.0)
+    values = np.zeros((len(gains), 1, best.shape[1]))
+    values[..., columns] = lowest.value[:, None]
     points = np.where(moved, values, best)
     return points.reshape(-1, best.shape[1]), moved.reshape(-1, best.shape[1])
 
 
-def _lowest(effects: Effects, coefficients: Array, rng: Rng) -> _Best:
-    grid = np.linspace(0.0, 1.0, GRID)
-    along = effects.along(coefficients, grid)
+def _lowest(known: DrawnEffects, best: Array, rng: Rng) -> _Best:
+    """The columns of the main effects: numbers, then labels."""
+    kernel, grid = known.kernel, np.linspace(0.0, 1.0, GRID)
+    looked = kernel.columns
+    if len(looked) > MOST:
+        looked = np.sort(rng.choice(looked, MOST, replace=False))
+    along = kernel.along(known.coefficients, grid)  # (s, G, numbers)
+    along += _others(known, best, kernel.numbers, grid, looked)
     values = grid[along.argmin(axis=1)]
     values = np.clip(values + rng.uniform(-0.5, 0.5, values.shape) / (GRID - 1), 0.0, 1.0)
-    labels = effects.of_labels(coefficients)
-    if not labels:
-        return _Best(values, along.min(axis=1))
-    places = np.stack([(own.argmin(axis=1) + 0.5) / own.shape[1] for own in labels], axis=1)
-    least = np.stack([own.min(axis=1) for own in labels], axis=1)
-    return _Best(np.hstack([values, places]), np.hstack([along.min(axis=1), least]))
+    found = _Best(values, along.min(axis=1))
+    own = kernel.of_labels(known.coefficients)
+    for column, level, effects in zip(kernel.labels, kernel.levels, own, strict=True):
+        places = (np.arange(level) + 0.5) / level
+        losses = effects + _others(known, best, np.array([column]), places, looked)[:, 0]
+        lowest = losses.argmin(axis=1)[:, None]
+        found = found.beside(_Best(places[lowest], np.take_along_axis(losses, lowest, axis=1)))
+    return found
 
 
-def _sizes(most: int) -> Array:
+def _others(known: DrawnEffects, best: Array, columns: Indices, values: Array, looked: Indices) -> Array:
+    """What the rest of the model adds (values, columns) where one of the columns has another value.
+
+    It is 0 for columns that are not `looked` at.
+    """
+    places = np.flatnonzero(np.isin(columns, looked))
+    points = np.tile(best, (len(values), len(places), 1))
+    points[:, np.arange(len(places)), columns[places]] = values[:, None]
+    change = np.zeros((len(values), len(columns)))
+    found = known.others(points.reshape(-1, len(best))) - known.others(best[None])
+    change[:, places] = found.reshape(len(values), len(places))
+    return change
+
+
+def _sizes(most: int) -> Indices:
     sizes = [1]
     while sizes[-1] < most:
         sizes.append(min(max(sizes[-1] + 1, int(RATIO * sizes[-1])), most))

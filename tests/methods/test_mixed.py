@@ -1,0 +1,58 @@
+"""The sum of what adds up and of what interacts."""
+
+import numpy as np
+
+from hidim import Choice, Float, Optimizer, Space, Vector
+from hidim.belief.priors import Mixed
+from hidim.frame import Ground
+from hidim.gp.posterior import Posterior
+
+FLAT = Space(x=Vector(3, 0.0, 1.0))
+TREE = Space(
+    rate=Float(1e-4, 1.0, log=True),
+    kind=Choice({"a": Space(width=Float(0.0, 1.0)), "b": Space(depth=Float(0.0, 1.0))}),
+)
+
+
+def run(space, function, count, **settings):
+    optimizer = Optimizer(space, "mixed", seed=0, **settings)
+    for _ in range(count):
+        trial = optimizer.ask()
+        optimizer.tell(trial, function(trial.params))
+    return optimizer
+
+
+def test_main_effects_wait_until_every_parameter_has_had_five_trials():
+    optimizer = run(FLAT, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 25)
+    models = {t.number: t.meta["model"] for t in optimizer.history if "model" in t.meta}
+    assert set(models) == set(range(10, 25))
+    assert {model for number, model in models.items() if number < 15} <= {0, 1}
+    assert max(model for number, model in models.items() if number >= 18) == 2
+
+
+def test_without_gains_the_models_are_drawn_alike():
+    optimizer = run(FLAT, lambda params: 1.0 + float(params["x"][0] > 2.0), 40)
+    late = [t.meta["model"] for t in optimizer.history if "model" in t.meta and t.number >= 20]
+    assert set(late) == {0, 1, 2}
+
+
+def test_the_part_that_adds_up_and_the_rest_make_the_whole():
+    ground = Ground(TREE)
+    points = TREE.snap(np.random.default_rng(0).random((30, TREE.dim)))
+    model = Mixed().model(ground)
+    known = Posterior(model, model.start, points, np.random.default_rng(1).standard_normal(30))
+    part = known.additive()
+    rest = known.term(len(part.groups))  # after the terms of the groups comes the product
+    u = TREE.snap(np.random.default_rng(2).random((9, TREE.dim)))
+    total = known.mean + part.predict(u).mean + rest(u).mean
+    np.testing.assert_allclose(total, known.predict(u).mean, atol=1e-9)
+
+
+def test_rates_that_depend_on_the_branch_are_found():
+    def loss(params):
+        away = np.log10(params["rate"])
+        if params["kind"] == "a":
+            return float((away + 1.0 + 2.0 * params["width"]) ** 2 + (params["width"] - 0.8) ** 2)
+        return float(0.3 + (away + 3.0) ** 2 + params["depth"])
+
+    assert run(TREE, loss, 40).best.value < 1e-3
