@@ -307,7 +307,7 @@ def test_independent_leaves_have_a_limit():
 
 
 def test_the_default_uses_it_where_spaces_are_conditional():
-    assert Auto().chosen(Task(SPACE)).name == "addtree"
+    assert Auto().chosen(Task(SPACE)).name == "mixed"
     assert Auto().chosen(Task(Space(x=Float(0, 1), c=Choice("a", "b")))).name == "gp"
 
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from hidim._limits import COLUMNS_WITHOUT_EMBEDDING
 from hidim._types import Array
-from hidim.methods.addtree import ADDTREE
 from hidim.methods.base import Method
 from hidim.methods.baxus import BAXUS
 from hidim.methods.gp import GP
+from hidim.methods.mixed import MIXED
 from hidim.task import Suggestion, Task
 from hidim.trial import History
 
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """The default: `gp`; `addtree` for conditional spaces; beyond 5000 columns `baxus`."""
+    """The default: `gp`; `mixed` for conditional spaces; beyond 5000 columns `baxus`."""
 
     name: str = "auto"
 
@@ -24,7 +24,7 @@ class Auto(Method):
         """The method that is used for a task."""
         if task.space.dim > COLUMNS_WITHOUT_EMBEDDING:
             return BAXUS
-        return ADDTREE if task.space.is_conditional else GP
+        return MIXED if task.space.is_conditional else GP
 
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         return self.chosen(task).suggest(task, history, number)
