@@ -1,7 +1,7 @@
 """One model of functions that add up in part and interact in part.
 
 prior       functions of single parameters, or of a tree's nodes, added up, and a product kernel over all
-inference   maximum a posteriori; beside the sum the product kernel alone, drawn by what each has gained
+inference   maximum a posteriori; beside the sum its parts alone, drawn by what each has gained
 utility     as in `gp`
 search      the best paths of the additive part and the ways of `gp`, mixed by what each has gained
 """

@@ -5,8 +5,8 @@
 The first part is a sum over parameters (see `hidim.gp.kernels.effects`), in conditional spaces over the nodes
 of their tree as in Add-Tree (see `Tree`), without warps. The second is the product kernel of `Flat`, to which
 an inactive number is mid-range and an inactive label a label of its own. Either may vanish. Beside the sum
-stand the second part alone, and that with all columns alike: where everything interacts, the sum is more than
-the data can tell.
+stand its parts alone, the second also with all columns alike: where everything interacts, or nothing does,
+the sum is more than the data can tell.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Mixed(Prior):
             optional=True,
             name="log_additive_amplitude",
         )
-        return Model(additive + Scaled(self._product(ground)), noise_parameter(noisy=noisy))
+        product = Scaled(self._product(ground), optional=True)
+        return Model(additive + product, noise_parameter(noisy=noisy))
 
     def _nodes(self, ground: Ground) -> Kernel:
         form = FORMS[self.nodes]
@@ -90,8 +91,9 @@ class Mixed(Prior):
 
     def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
         alone = {"log_additive_amplitude": ABSENT}
-        early = not ground.space.is_conditional and trials < EACH * ground.dim
-        return (alone, alone | ALIKE) if early else ({}, alone, alone | ALIKE)
+        if ground.space.is_conditional:
+            return {}, {"log_amplitude": ABSENT}, alone, alone | ALIKE
+        return (alone, alone | ALIKE) if trials < EACH * ground.dim else ({}, alone, alone | ALIKE)
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"
