@@ -41,6 +41,9 @@ from hidim.space import Space, Vector
 HIDDEN = (10, 20, 50)
 TRAIN, TEST = 5_000, 2_000
 
+#: Evaluations that the picture leaves out.
+BEGIN = 5
+
 #: Of Adam: passes over the images, images in a step, and what Kingma and Ba recommend, with a larger rate.
 EPOCHS, BATCH, RATE, FIRST, SECOND, TINY = 4, 100, 0.01, 0.9, 0.999, 1e-8
 
@@ -119,8 +122,14 @@ def plot(records: list[Record], adam: dict[str, list[float]], path: Path) -> Non
     for axis, hidden in zip(axes, HIDDEN, strict=True):
         quiet(axis)
         heading(axis, f"{10 * hidden} weights")
+        shown = []
         for method, colour in zip(methods, COLOURS, strict=False):
-            draw(axis, curves(records, f"layer-{10 * hidden}", method), method, colour, deviation=True)
+            found = curves(records, f"layer-{10 * hidden}", method)
+            draw(axis, found, method, colour, deviation=True)
+            shown += [found.mean(axis=0)[BEGIN:]] if len(found) else []
+        if shown:  # the centre, where all weights are 0, would take most of the height
+            low, high = min(map(np.min, shown)), max(map(np.max, shown))
+            axis.set_ylim(low - 0.15 * (high - low), high + 0.1 * (high - low))
         if losses := adam.get(str(hidden)):
             axis.axhline(float(np.mean(losses)), color="#24292f", linestyle="--", linewidth=1, label="Adam")
         label(axis, x="evaluations", y="test loss, best so far" if hidden == HIDDEN[0] else None)

@@ -277,7 +277,7 @@ def test_information_gain_is_that_of_the_definition():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: configured("addtree", prior="forest"), "embedded, flat, leaves, pursuit, restricted, tree"),
+        (lambda: configured("addtree", prior="forest"), "leaves, mixed, pursuit, restricted, tree"),
         (lambda: Tree(form="cubic"), "matern12, se"),
         (lambda: configured("addtree", prior="leaves"), "'paths' needs a prior that is a sum over groups"),
         (lambda: configured("leaves", utility="group-bounds"), "'group-bounds' needs a prior that is a sum"),

@@ -137,7 +137,7 @@ def learn_feasibility(model: Model, tag: str, history: History, seen: Observatio
     x = np.vstack([seen.x, seen.failed])
     labels = np.concatenate([np.ones(len(seen.x)), -np.ones(len(seen.failed))])
     last = next((t.meta["feasible"] for t in reversed(history) if "feasible" in t.meta), None)
-    if last is not None and last.get("prior") != tag:
+    if last is not None and (last.get("prior") != tag or len(last["theta"]) != model.size):
         last = None  # of another model
     if last is not None and len(x) < last["n"] + max(1, math.floor(GROWTH * last["n"])):
         known = Posterior(model, np.array(last["theta"]), x, labels)
