@@ -48,8 +48,8 @@ CLASSES: dict[str, tuple[str, ...]] = {
     "binary": ("switches-60", "switches-200", "discrete-47"),
 }
 
-#: Regrets below this share of the median of random search are called solved: below, rounding decides.
-SOLVED = 1e-9
+#: Regrets below this share of the largest of any run, or below the last number, are called solved.
+SOLVED, TINY = 1e-9, 1e-12
 
 
 #: Evaluations after which methods are compared.
@@ -94,7 +94,7 @@ def regrets(records: Sequence[Record], at: int) -> dict[tuple[str, str], dict[in
 def floor_of(found: Mapping[tuple[str, str], dict[int, float]], problem: str) -> float:
     """What counts as solved."""
     worst = [max(runs.values()) for (name, _), runs in found.items() if name == problem]
-    return SOLVED * max(worst, default=1.0)
+    return max(SOLVED * max(worst, default=1.0), TINY)
 
 
 def table(records: Sequence[Record], ours: str, at: int) -> str:

@@ -1,4 +1,8 @@
-"""TuRBO-1 (Eriksson et al. 2019) as BoTorch's tutorial composes it, one suggestion at a time."""
+"""TuRBO-1 (Eriksson et al. 2019), one suggestion at a time, on GPyTorch and BoTorch's sampling.
+
+Numbers are those of the authors' program: limits and starts of the hyperparameters, fifty steps of Adam for
+every fit, successes and failures after which the region grows and shrinks.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,15 @@ from hidim._types import Array
 #: The edge of the trust region at first, at the most, and that below which a new one is begun.
 LENGTH, LONGEST, SHORTEST = 0.8, 1.6, 0.5**7
 
-#: Successes in a row after which the edge is doubled: the tutorial's number.
-SUCCESSES = 10
+#: Successes in a row after which the edge is doubled; halved it is after as many failures as dimensions.
+SUCCESSES = 3
 
-#: Candidates of which one is drawn, for every dimension and at the most; coordinates moved in each.
-EACH, MOST, MOVED = 100, 5000, 20
+#: Of the fits: steps of Adam, and their rate.
+STEPS, RATE = 50, 0.1
+
+#: Candidates of which one is drawn, for every dimension, at least (as in BoTorch's tutorial: the authors have
+#: no such limit) and at the most; coordinates moved in each.
+EACH, LEAST, MOST, MOVED = 100, 2000, 5000, 20
 
 
 class TuRBO:
@@ -33,7 +41,7 @@ class TuRBO:
 
     def __init__(self, dim: int, seed: int, initial: int, device: str | None = None) -> None:
         self._torch = torch = require("torch", "bench")
-        for module in ("fit", "generation", "models"):  # here, so that no ask pays for imports
+        for module in ("generation", "models"):  # here, so that no ask pays for imports
             require(f"botorch.{module}", "bench")
         warnings.filterwarnings("ignore", module=r"botorch|gpytorch|linear_operator")
         torch.set_num_threads(1)
@@ -75,8 +83,8 @@ class TuRBO:
         elif self._failures == self._failures_allowed:
             self._length, self._failures = 0.5 * self._length, 0
 
-    def _model(self) -> Any:
-        from botorch.fit import fit_gpytorch_mll
+    def _model(self) -> tuple[Any, Any]:
+        """A Gaussian process of what this region has seen, and its best point."""
         from botorch.models import SingleTaskGP
         from gpytorch.constraints import Interval
         from gpytorch.kernels import MaternKernel, ScaleKernel
@@ -87,12 +95,21 @@ class TuRBO:
         x = self._torch.tensor(np.array(self._points), **tensor)
         rewards = -self._torch.tensor(self._values, **tensor)[:, None]
         rewards = (rewards - rewards.mean()) / rewards.std().clamp_min(1e-12)
-        scale = MaternKernel(nu=2.5, ard_num_dims=self._dim, lengthscale_constraint=Interval(0.005, 4.0))
-        noise = GaussianLikelihood(noise_constraint=Interval(1e-8, 1e-3))
-        model = SingleTaskGP(
-            x, rewards, covar_module=ScaleKernel(scale), likelihood=noise, outcome_transform=None
-        ).to(self._device)
-        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        matern = MaternKernel(nu=2.5, ard_num_dims=self._dim, lengthscale_constraint=Interval(0.005, 2.0))
+        kernel = ScaleKernel(matern, outputscale_constraint=Interval(0.05, 20.0))
+        noise = GaussianLikelihood(noise_constraint=Interval(5e-4, 0.2))
+        model = SingleTaskGP(x, rewards, covar_module=kernel, likelihood=noise, outcome_transform=None)
+        model = model.to(**tensor)
+        matern.lengthscale, kernel.outputscale, noise.noise = 0.5, 1.0, 0.005
+        objective = ExactMarginalLogLikelihood(noise, model)
+        climber = self._torch.optim.Adam(model.parameters(), lr=RATE)
+        model.train()
+        for _ in range(STEPS):
+            climber.zero_grad()
+            loss = -objective(model(x), model.train_targets)
+            loss.backward()
+            climber.step()
+        model.eval()
         return model, x[rewards.argmax()]
 
     def _drawn(self) -> Array:
@@ -105,7 +122,7 @@ class TuRBO:
         weights = weights / torch.exp(torch.log(weights).mean())
         low = torch.clamp(centre - 0.5 * self._length * weights, 0.0, 1.0)
         high = torch.clamp(centre + 0.5 * self._length * weights, 0.0, 1.0)
-        count = min(MOST, max(2000, EACH * dim))
+        count = min(MOST, max(LEAST, EACH * dim))
         sobol = torch.quasirandom.SobolEngine(dim, scramble=True, seed=int(torch.randint(2**31, ())))
         drawn = low + (high - low) * sobol.draw(count, dtype=torch.double).to(centre)
         moved = torch.rand(count, dim, device=self._device) < min(MOVED / dim, 1.0)

@@ -95,13 +95,15 @@ class Model:
 
     def shortened(self, theta: Array, longest: float) -> Array:
         """θ with no log length-scale above `longest`."""
-        level, deviation = self.holds("log_lengthscale"), self.holds("log_lengthscale_deviation")
-        theta = theta.copy()
-        if deviation.any():
-            common = theta[level][0]
-            theta[deviation] = np.minimum(common + theta[deviation], longest) - common
-        else:
-            theta[level] = np.minimum(theta[level], longest)
+        theta, begin, level = theta.copy(), 0, slice(0, 0)
+        for parameter, after in zip(self.parameters, [*self.parameters[1:], None], strict=True):
+            own, begin = slice(begin, begin + parameter.size), begin + parameter.size
+            if parameter.name == "log_lengthscale":
+                level = own
+                if after is None or after.name != "log_lengthscale_deviation":
+                    theta[own] = np.minimum(theta[own], longest)
+            elif parameter.name == "log_lengthscale_deviation":  # from the level before it
+                theta[own] = np.minimum(theta[level] + theta[own], longest) - theta[level]
         return theta
 
     def log_density(self, x: Array, y: Array, variances: Array | None = None) -> Callable[[Array], float]:

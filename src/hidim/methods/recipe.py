@@ -47,6 +47,7 @@ COARSE = 128
 #: What parts may need of a prior, and which has it.
 NEEDS = {
     "additive": "that is a sum over groups, as prior='tree' with by='nodes', or prior='additive'",
+    "groups": "that is a sum over groups, in part at least, as prior='tree' with by='nodes', or 'mixed'",
     "scales": "that has but length-scales to be fitted, as prior='embedded': use that, or inference='map'",
     "center": "that knows a centre, as prior='cylinder': use that, or a frame whose centre does not move",
     "structure": "that learns groups or directions, as prior='additive': use that, or inference='map'",
@@ -141,7 +142,7 @@ class Recipe(Method):
         suspected = math.exp(fitted.thetas[0, -1]) if fitted.judged and not noisy else 0.0
         if (found := probe(scene, suspected, rng)) is not None:
             point, twin = found
-            memory = study.remembered(fitted, posteriors[0], point[0])
+            memory = study.remembered(fitted._replace(told={}), posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
         decision = self.utility.decided(Moment(noisy, plateau), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)

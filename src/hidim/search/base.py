@@ -82,7 +82,7 @@ class Found(NamedTuple):
 class Search(ABC):
     """Finds points with a high utility."""
 
-    #: What it needs of the prior: "additive" if it searches group by group.
+    #: What it needs of the prior: "groups" if it searches group by group.
     needs: ClassVar[frozenset[str]] = frozenset()
 
     @property

@@ -85,7 +85,8 @@ def walking(target: Target, record: Callable[[Walk], None]) -> Refine:
     ) -> tuple[Array, Array]:
         def family(factor: float) -> Objective:
             longer = target if factor == 1.0 else target.stretched(factor)
-            return bounds(longer.belief.unmixed()[0])
+            part = longer.belief.additive()
+            return bounds((longer.belief if part is None else part).unmixed()[0])
 
         walk = Elastic().walk(family, Start(starts, lower, upper), EACH * len(starts))
         record(walk)

@@ -94,7 +94,7 @@ class Paths(Search):
         ways: what refines them.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"additive"})
+    needs: ClassVar[frozenset[str]] = frozenset({"groups"})
 
     settings: int = 2048
     lanes: int = 1

@@ -142,9 +142,14 @@ class Ways(Search):
         return np.vstack([ranked, rest])
 
     def _terms(self, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Region:
-        starts, moved = by_effects(belief, ground.to_unit(best), rng)
+        starts, moved = by_effects(belief, best, rng)
         edges = (np.broadcast_to(edge, starts.shape) for edge in (ground.lower, ground.upper))
-        return Region(ground.snap(ground.from_unit(starts)), moved, *edges)
+        region = Region(ground.snap(starts), moved, *edges)
+        if ground.is_continuous:
+            return region
+        # Where all of these have been tried, neighbours are left.
+        near = self._region("few", ground, best, 1.0, rng)
+        return Region(*(np.vstack(pair) for pair in zip(region, near, strict=True)))
 
     def _region(self, way: str, ground: Ground, best: Array, length: float, rng: Rng) -> Region:
         unit = ground.to_unit(best)

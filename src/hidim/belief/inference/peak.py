@@ -35,9 +35,6 @@ COLD = 1.5
 #: have a handful of parameters. A larger least number made long histories slow; quality was not compared.
 CALLS, COLD_LIMITS, WARM_LIMITS, TWIN_CALLS, TWIN_LIMITS = 15_000, (5, 50), (5, 25), 6_000, (4, 12)
 
-#: So many parameters are a handful.
-HANDFUL = 12
-
 
 Toss = Literal["even", "success"]
 
@@ -85,13 +82,14 @@ class Peak(Inference):
         model = study.model(structure)
         first, *others = study.prior.models(study.scene.ground, len(study.seen.y))
         others = [held for held in others if self.twins and _holding(model, held).any()]
-        if last is not None and len(last.thetas) != 1 + len(others):
-            last = None  # there are more models now, or fewer
+        if last is not None and len(last.thetas) < 1 + len(others):
+            last = _with_more(study, model, last, 1 + len(others))
         theta, name, cold = climbed(study, model, last, self.outcome, held=first)
         thetas = [theta]
         for held in others:
             start = None if last is None else last.thetas[len(thetas)]
-            thetas.append(_sibling(study, model, start, theta, name, held))
+            simplest = len(thetas) == len(others)
+            thetas.append(_sibling(study, model, start, theta, name, held, simplest=simplest))
         return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure), rng)
 
     def known(self, study: Study) -> Fitted | None:
@@ -198,17 +196,34 @@ def best_outcome(study: Study, model: Model, theta: Array, outcome: str) -> str:
     return best
 
 
+def _with_more(study: Study, model: Model, last: Fitted, count: int) -> Fitted:
+    """The last fit of fewer models: those that count now, too, start from what the first of them had.
+
+    What that held, because it was simpler, starts from nothing.
+    """
+    held = study.prior.models(study.scene.ground, last.n)[0]
+    warm = np.where(_holding(model, held), model.start, last.thetas[0])
+    more = np.tile(warm, (count - len(last.thetas), 1))
+    return last._replace(thetas=np.vstack([more, last.thetas]))
+
+
 def _sibling(
-    study: Study, model: Model, start: Array | None, theta: Array, name: str, held: Mapping[str, float]
+    study: Study,
+    model: Model,
+    start: Array | None,
+    theta: Array,
+    name: str,
+    held: Mapping[str, float],
+    *,
+    simplest: bool,
 ) -> Array:
-    """θ at the peak among those in which some parameters are `held`."""
+    """θ at the peak among those in which some parameters are `held`; the simplest has but a handful."""
     n, losses, holding = len(study.seen.y), OUTCOMES[name](study.seen.y), _holding(model, held)
     start = model.start if start is None else start
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
     start = _put(model, start, held)
-    simple = np.count_nonzero(~holding) <= HANDFUL
-    calls, limits = (TWIN_CALLS, TWIN_LIMITS) if simple else (CALLS, WARM_LIMITS)
+    calls, limits = (TWIN_CALLS, TWIN_LIMITS) if simplest else (CALLS, WARM_LIMITS)
     few = int(np.clip(calls / n, *limits))
     noise = study.variances(name)
     found = fit(model, study.seen.x, losses, [start], max_evaluations=few, held=holding, variances=noise)

@@ -86,7 +86,7 @@ class Additive(Learnable):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"additive", "structure"})
+        return frozenset({"additive", "groups", "structure"})
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         if self.delta != 0.0 and (count := len(mixable(ground.space))) > MOST_MIXED:

@@ -22,7 +22,7 @@ Structure: TypeAlias = Any
 #: Of a setting that came later: histories know a prior in which it has its default by what there was before.
 LATER = MappingProxyType({"later": True})
 
-Ability: TypeAlias = Literal["additive", "scales", "draws", "center", "structure"]
+Ability: TypeAlias = Literal["additive", "groups", "scales", "draws", "center", "structure"]
 
 
 class Prior(ABC):
@@ -33,7 +33,8 @@ class Prior(ABC):
     def abilities(self) -> frozenset[Ability]:
         """What other parts may ask of it.
 
-        "additive": a sum over groups of columns, each of which has a posterior of its own; "scales": nothing
+        "additive": a sum over groups of columns, each of which has a posterior of its own; "groups": a part
+        of it is such a sum, or all; "scales": nothing
         but length-scales to be fitted; "draws": functions can be drawn from it; "center": it looks at the
         centre of the ground; "structure": it can learn one.
         """

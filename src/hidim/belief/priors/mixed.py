@@ -11,6 +11,7 @@ the sum is more than the data can tell.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
@@ -26,13 +27,16 @@ from hidim.frame import Frame, Ground
 from hidim.gp.densities import Normal
 from hidim.gp.kernels import FORMS, Constant, FormName, Groups, Kernel, Scaled, Stationary
 from hidim.gp.kernels.algebra import ABSENT
-from hidim.gp.kernels.effects import Effects
+from hidim.gp.kernels.effects import USUAL, Effects
 from hidim.gp.maps import Chain, Fill, HierarchicalScale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
 
 #: Of log σ_a²: mean and width, in conditional spaces and in others.
 NODES, EFFECTS = Normal(0.0, 2.0), Normal(-1.0, 2.0)
+
+#: What main effects that are absent have: where fits start.
+NO_EFFECTS = {"log_effect_lengthscale": math.log(USUAL), "log_effect_deviation": 0.0}
 
 #: Main effects are asked for when every parameter has had so many trials. Before, they cost more than they
 #: brought: Rosenbrock's function in 20 dimensions was at 1,000 to 6,000 after 50 trials, without them at 400.
@@ -56,7 +60,7 @@ class Mixed(Prior):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"additive"})
+        return frozenset({"groups"})
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         conditional = ground.space.is_conditional
@@ -90,7 +94,7 @@ class Mixed(Prior):
         return points
 
     def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        alone = {"log_additive_amplitude": ABSENT}
+        alone = {"log_additive_amplitude": ABSENT} | NO_EFFECTS
         if ground.space.is_conditional:
             return {}, {"log_amplitude": ABSENT}, alone, alone | ALIKE
         return (alone, alone | ALIKE) if trials < EACH * ground.dim else ({}, alone, alone | ALIKE)

@@ -59,7 +59,7 @@ class Tree(Prior):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"additive"} if self.by == "nodes" else ())
+        return frozenset({"additive", "groups"} if self.by == "nodes" else ())
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         terms = nodes(ground.space) if self.by == "nodes" else leaves(ground.space)

@@ -95,10 +95,11 @@ class Effects(Kernel):
         return np.exp(every), np.concatenate([np.repeat(slopes, count), flat])
 
     def features(self, x: Array) -> Array:
-        """Φ (n, m); of the last inputs they are known."""
-        if self._last is None or self._last[0] is not x:
-            self._last = x, self._features(x)
-        return self._last[1]
+        """Φ (n, m); of the last array they are known, which nobody writes to."""
+        last = self._last
+        if last is None or last[0] is not x:
+            last = self._last = x, self._features(x)
+        return last[1]
 
     def _features(self, x: Array) -> Array:
         phi, count = np.empty((len(x), len(self.owner))), len(self.numbers)
@@ -183,7 +184,8 @@ class Effects(Kernel):
         """Effects (s, G, numbers) of all numbers at the points of a grid (G,), for coefficients (s, m)."""
         count = len(self.numbers)
         sines = np.sin(np.outer(grid + MARGIN, self._omega))
-        return np.asarray(sines @ coefficients[:, : self.rank * count].reshape(-1, self.rank, count))
+        own = coefficients[:, : self.rank * count].reshape(len(coefficients), self.rank, count)
+        return np.asarray(sines @ own)
 
     def of_labels(self, coefficients: Array) -> list[Array]:
         """Effects (…, levels) of every label, for coefficients (…, m)."""
