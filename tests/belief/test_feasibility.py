@@ -32,7 +32,7 @@ def learnt(points, failed):
         else:
             optimizer.add({"x": point}, float(point.sum()))
     seen = observe(optimizer._task, optimizer.history)
-    return learn_feasibility(Flat().model(Ground(SPACE)), "flat", optimizer.history, seen)
+    return learn_feasibility(Flat().model(Ground(SPACE)), "flat", optimizer.history, seen, {})
 
 
 def _told(optimizer, point):

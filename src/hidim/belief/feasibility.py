@@ -26,6 +26,7 @@ The hyperparameters are remembered in the meta of the suggestion that fitted the
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -123,13 +124,16 @@ class Feasibility(NamedTuple):
         return Score(power * value, lambda g: to_inputs(g * slope / sd, -0.5 * g * slope * z / variance))
 
 
-def learn_feasibility(model: Model, tag: str, history: History, seen: Observations) -> Feasibility | None:
+def learn_feasibility(
+    model: Model, tag: str, history: History, seen: Observations, held: Mapping[str, float]
+) -> Feasibility | None:
     """The process on labels; None as long as nothing has failed.
 
     Args:
         model: of the losses.
         tag: by which the history knows the model.
         seen: points as the kernel wants them.
+        held: what the model of the losses holds as yet, and where.
     """
     if len(seen.failed) == 0:
         return None
@@ -142,9 +146,9 @@ def learn_feasibility(model: Model, tag: str, history: History, seen: Observatio
     if last is not None and len(x) < last["n"] + max(1, math.floor(GROWTH * last["n"])):
         known = Posterior(model, np.array(last["theta"]), x, labels)
         return Feasibility(known, last["place"], caution(history) * last["place"], {})
-    start = model.start if last is None else np.array(last["theta"])
-    calls = int(np.clip(CALLS / len(x), *LIMITS))
-    fitted = fit(model, x, labels, [start], max_evaluations=calls)
+    start = model.put(model.start if last is None else np.array(last["theta"]), held)
+    calls, holding = int(np.clip(CALLS / len(x), *LIMITS)), model.holding(held) if held else None
+    fitted = fit(model, x, labels, [start], max_evaluations=calls, held=holding)
     posterior = Posterior(model, fitted.theta, x, labels)
     place = has_place(posterior)
     meta = {"prior": tag, "n": len(x), "theta": fitted.theta.tolist(), "place": place}

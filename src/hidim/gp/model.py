@@ -9,7 +9,7 @@ factor, m the mean, α = K⁻¹ (y − m).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -70,6 +70,16 @@ class Model:
     def holds(self, name: str) -> Mask:
         """Which entries of θ belong to the parameter `name`."""
         return np.concatenate([np.full(p.size, p.name == name) for p in self.parameters])
+
+    def holding(self, names: Iterable[str]) -> Mask:
+        """Which entries of θ belong to one of these parameters."""
+        return np.asarray(np.any([np.zeros(self.size, dtype=np.bool_), *map(self.holds, names)], axis=0))
+
+    def put(self, theta: Array, held: Mapping[str, float]) -> Array:
+        """θ with the parameters that are held at their values."""
+        for name, value in held.items():
+            theta = np.where(self.holds(name), value, theta)
+        return theta
 
     def mean(self, inverse_ones: Array, y: Array) -> float:
         """MAP estimate of the constant mean, given K⁻¹ 1 (n,)."""

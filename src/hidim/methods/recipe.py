@@ -171,7 +171,8 @@ class Recipe(Method):
         inputs, seen = partial(self.prior.inputs, scene.ground), scene.seen
         failed = inputs(seen.failed)
         usable = seen._replace(x=posteriors[0].x, failed=failed)
-        feasibility = learn_feasibility(posteriors[0].model, tag, scene.trials, usable)
+        held = self.prior.models(scene.ground, len(seen.y))[0]
+        feasibility = learn_feasibility(posteriors[0].model, tag, scene.trials, usable, held)
         if feasibility is not None:
             posteriors = [feasibility.discouraged(posterior, failed) for posterior in posteriors]
         running = inputs(seen.running)

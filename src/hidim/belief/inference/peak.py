@@ -6,7 +6,7 @@ meta["fit"] = {"n": trials used, "cold": n at the last cold start, "thetas": [[�
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from hidim._settings import at_least, of_type, one_of
-from hidim._types import Array, Mask, Rng
+from hidim._types import Array, Rng
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.priors import Structure, evenly
 from hidim.frame.success import shares, steps
@@ -81,7 +81,7 @@ class Peak(Inference):
         structure = None if last is None else last.structure
         model = study.model(structure)
         first, *others = study.prior.models(study.scene.ground, len(study.seen.y))
-        others = [held for held in others if self.twins and _holding(model, held).any()]
+        others = [held for held in others if self.twins and model.holding(held).any()]
         if last is not None and len(last.thetas) < 1 + len(others):
             last = _with_more(study, model, last, 1 + len(others))
         theta, name, cold = climbed(study, model, last, self.outcome, held=first)
@@ -152,7 +152,7 @@ def climbed(
         most: the most trials that θ is fitted to, evenly by rank; all by default.
         held: parameters that are held, and their values.
     """
-    climb = partial(fit, model, held=_holding(model, held) if held else None)
+    climb = partial(fit, model, held=model.holding(held) if held else None)
     n = len(study.seen.y)
     rows: Any = slice(None) if most is None or n <= most else evenly(study.seen.y, most)
     x = study.seen.x[rows]
@@ -165,7 +165,7 @@ def climbed(
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
     several = last is not None and cold
-    starts = [_put(model, start, held) for start in ([warm, model.start] if several else [warm])]
+    starts = [model.put(start, held) for start in ([warm, model.start] if several else [warm])]
     calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
     name = best_outcome(study, model, starts[0], outcome)
     losses, noise = told(name)
@@ -202,7 +202,7 @@ def _with_more(study: Study, model: Model, last: Fitted, count: int) -> Fitted:
     What that held, because it was simpler, starts from nothing.
     """
     held = study.prior.models(study.scene.ground, last.n)[0]
-    warm = np.where(_holding(model, held), model.start, last.thetas[0])
+    warm = np.where(model.holding(held), model.start, last.thetas[0])
     more = np.tile(warm, (count - len(last.thetas), 1))
     return last._replace(thetas=np.vstack([more, last.thetas]))
 
@@ -218,27 +218,13 @@ def _sibling(
     simplest: bool,
 ) -> Array:
     """θ at the peak among those in which some parameters are `held`; the simplest has but a handful."""
-    n, losses, holding = len(study.seen.y), OUTCOMES[name](study.seen.y), _holding(model, held)
+    n, losses, holding = len(study.seen.y), OUTCOMES[name](study.seen.y), model.holding(held)
     start = model.start if start is None else start
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
-    start = _put(model, start, held)
+    start = model.put(start, held)
     calls, limits = (TWIN_CALLS, TWIN_LIMITS) if simplest else (CALLS, WARM_LIMITS)
     few = int(np.clip(calls / n, *limits))
     noise = study.variances(name)
     found = fit(model, study.seen.x, losses, [start], max_evaluations=few, held=holding, variances=noise)
     return found.theta
-
-
-def _put(model: Model, theta: Array, held: Mapping[str, float]) -> Array:
-    """θ with the parameters that are held at their values."""
-    for parameter, value in held.items():
-        theta = np.where(model.holds(parameter), value, theta)
-    return theta
-
-
-def _holding(model: Model, names: Iterable[str]) -> Mask:
-    """Which entries of θ belong to one of these parameters."""
-    return np.asarray(
-        np.any([model.holds(name) for name in names] or [np.zeros(model.size, dtype=np.bool_)], axis=0)
-    )
