@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hidim.bench.discrete import Switches
+from hidim.bench.discrete import switches
 from hidim.bench.problems import problem
 from hidim.bench.suite import CLASSES, plan_suite, problems, stops, table, takes
 
@@ -46,7 +46,7 @@ def test_no_value_of_the_suite_is_below_the_optimum(name):
 
 
 def test_the_best_of_all_settings_of_switches_is_the_optimum():
-    task = Switches("few", 10)
+    task = switches("few", 10)
     every = (dict(zip(task.options, on, strict=True)) for on in product(("off", "on"), repeat=10))
     assert min(map(task.value, every)) == pytest.approx(task.optimum, abs=1e-12)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -100,40 +99,35 @@ def _along(effects: Array, axes: tuple[int, ...], counts: list[int]) -> Array:
 class Switches(Labelled):
     """Switches with effects of their own, few of them large, and pairs that work only together.
 
-    Every other switch is in a pair, so that the best setting is found pair by pair.
+    Args:
+        optimum: the smallest value.
+        options: the labels of all switches.
+        pairs: values of the pairs, which are the first switches, of shape (number of pairs, 2, 2).
+        single: effects of the others, (number of others,).
     """
 
     name: str
-    count: int
+    optimum: float
+    options: Mapping[str, tuple[str, ...]] = field(repr=False)
+    pairs: Array = field(repr=False)
+    single: Array = field(repr=False)
     noise: float = 0.0
 
-    @property
-    def options(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]  # made, not kept
-        return {f"s{i}": ("off", "on") for i in range(self.count)}
-
-    @cached_property
-    def _effects(self) -> tuple[Array, Array]:
-        """Of the single switches (D,), and of pairs of neighbours (D/4, 2, 2)."""
-        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
-        single = np.clip(rng.standard_cauchy(self.count), -10.0, 10.0) / self.count
-        return single, rng.normal(0.0, 2.0 / self.count, (self.count // 4, 2, 2))
-
-    def _terms(self) -> Array:
-        """Values (D/4, 2, 2) of the pairs, the effects of their switches included."""
-        single, pairs = self._effects
-        first, second = single[: 2 * len(pairs)].reshape(-1, 2).T
-        on = np.arange(2.0)
-        return pairs + first[:, None, None] * on[:, None] + second[:, None, None] * on
-
-    @property
-    def optimum(self) -> float:  # type: ignore[override]  # computed
-        rest = self._effects[0][2 * len(self._effects[1]) :]
-        return float(self._terms().min(axis=(1, 2)).sum() + np.minimum(rest, 0.0).sum())
-
     def value(self, params: Params) -> float:
-        on = np.array([params[f"s{i}"] == "on" for i in range(self.count)], dtype=np.intp)
-        terms = self._terms()
-        paired = on[: 2 * len(terms)].reshape(-1, 2)
-        rest = self._effects[0][2 * len(terms) :]
-        chosen = terms[np.arange(len(terms)), paired[:, 0], paired[:, 1]]
-        return float(chosen.sum() + rest @ on[2 * len(terms) :])
+        on = np.array([params[name] == "on" for name in self.options], dtype=np.intp)
+        paired, others = on[: 2 * len(self.pairs)].reshape(-1, 2), on[2 * len(self.pairs) :]
+        chosen = self.pairs[np.arange(len(self.pairs)), paired[:, 0], paired[:, 1]]
+        return float(chosen.sum() + self.single @ others)
+
+
+def switches(name: str, count: int) -> Switches:
+    """So many switches, half of them in pairs; the best setting is found pair by pair."""
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    single = np.clip(rng.standard_cauchy(count), -10.0, 10.0) / count
+    together = rng.normal(0.0, 2.0 / count, (count // 4, 2, 2))
+    first, second = single[: 2 * len(together)].reshape(-1, 2).T
+    on = np.arange(2.0)
+    pairs = together + first[:, None, None] * on[:, None] + second[:, None, None] * on
+    others = single[2 * len(together) :]
+    optimum = float(pairs.min(axis=(1, 2)).sum() + np.minimum(others, 0.0).sum())
+    return Switches(name, optimum, {f"s{i}": ("off", "on") for i in range(count)}, pairs, others)

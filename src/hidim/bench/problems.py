@@ -30,7 +30,7 @@ from hidim._types import Array, Indices, Rng
 from hidim.bench import functions
 from hidim.bench.base import BoxProblem, Crash, Problem
 from hidim.bench.conditional import DeepTree, Jenatton, shifted_jenatton
-from hidim.bench.discrete import Switches, discrete_47
+from hidim.bench.discrete import discrete_47, switches
 from hidim.bench.functions import Landscape, of_few
 from hidim.bench.tuning import Network, Pipeline, Training
 from hidim.errors import HidimError
@@ -100,8 +100,8 @@ NAMED = {
     "training": Named(Training, "an optimiser and its parameters, on which the best rate depends"),
     "pipeline": Named(Pipeline, "a preprocessor and a classifier: the best pair is not that of the best"),
     "network": Named(Network, "two kinds of networks with one to four layers and a common rate"),
-    "switches-60": Named(partial(Switches, "switches-60", 60), "60 switches, some of them in pairs"),
-    "switches-200": Named(partial(Switches, "switches-200", 200), "200 switches, some of them in pairs"),
+    "switches-60": Named(partial(switches, "switches-60", 60), "60 switches, some of them in pairs"),
+    "switches-200": Named(partial(switches, "switches-200", 200), "200 switches, some of them in pairs"),
     "discrete-47": Named(discrete_47, "REMBO: 40 binary and 7 categorical parameters, five of which matter"),
 }
 
