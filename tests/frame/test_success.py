@@ -1,9 +1,13 @@
 """Alternatives get their share of suggestions by what they have gained."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hidim.frame.success import Step, shares, steps
+from hidim.frame.success import LATELY, Step, shares, steps
 from hidim.trial import History, Trial, TrialState
 
 
@@ -56,3 +60,13 @@ def test_what_was_suggested_in_their_place_counts_for_nobody():
 )
 def test_without_gains_of_theirs_all_are_alike(past):
     assert shares(past, 2).tolist() == [0.5, 0.5]
+
+
+@given(losses=st.lists(st.one_of(st.integers(-5, 5).map(float), st.none()), max_size=60))
+def test_what_is_within_reach_lies_below_the_median_of_the_last_losses(losses):
+    expected, known = [], []
+    for loss in losses:
+        expected.append(float(np.median(known[-LATELY:])) - min(known) if known else math.inf)
+        known += [] if loss is None else [loss]
+    found = steps(history(losses, [0] * len(losses)), "model", maximize=False)
+    assert [step.reach for step in found] == expected

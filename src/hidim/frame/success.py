@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -61,17 +60,29 @@ def steps(history: History, key: str, *, maximize: bool) -> list[Step]:
 
     A failed trial is a trial without success.
     """
-    best, found = math.inf, []
-    lately: deque[float] = deque(maxlen=LATELY)
-    for trial in history.finished:
-        loss = trial.loss(maximize=maximize)
-        if key in trial.meta:
-            reach = float(np.median(lately)) - best if lately else math.inf
-            found.append(Step(trial.meta[key], best, loss, reach, "instead" not in trial.meta))
-        best = min(best, loss)
-        if math.isfinite(loss):
-            lately.append(loss)
-    return found
+    trials = history.finished
+    losses = np.array([trial.loss(maximize=maximize) for trial in trials])
+    before = np.minimum.accumulate(np.append(math.inf, losses))[:-1]
+    median = _lately(losses)
+    reach = np.subtract(median, before, where=median < math.inf, out=np.full(len(losses), math.inf))
+    return [
+        Step(trial.meta[key], best, loss, far, "instead" not in trial.meta)
+        for trial, best, loss, far in zip(
+            trials, before.tolist(), losses.tolist(), reach.tolist(), strict=True
+        )
+        if key in trial.meta
+    ]
+
+
+def _lately(losses: Array) -> Array:
+    """The median of the last finite losses before each of them (n,); inf where there is none."""
+    finite = np.isfinite(losses)
+    known = np.concatenate([np.full(LATELY, math.inf), losses[finite]])
+    windows = np.sort(np.lib.stride_tricks.sliding_window_view(known, LATELY), axis=1)
+    number = np.minimum(np.arange(len(windows)), LATELY)  # of losses in a window; the others are inf
+    middle = np.column_stack([np.maximum(number - 1, 0) // 2, number // 2])
+    medians = np.take_along_axis(windows, middle, axis=1).mean(axis=1)
+    return np.asarray(medians[np.cumsum(finite) - finite])
 
 
 def shares(past: Sequence[Step], count: int) -> Array:

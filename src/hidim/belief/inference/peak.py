@@ -149,12 +149,12 @@ def climbed(
     """θ at the peak, the transform under which, and the number of trials at the last cold start.
 
     Args:
-        most: the most trials that θ is fitted to, evenly by rank; all by default.
+        most: the most trials that θ and the transform are fitted to, evenly by rank; all by default.
         held: parameters that are held, and their values.
     """
     climb = partial(fit, model, held=model.holding(held) if held else None)
     n = len(study.seen.y)
-    rows: Any = slice(None) if most is None or n <= most else evenly(study.seen.y, most)
+    rows = part_of(study, most)
     x = study.seen.x[rows]
 
     def told(name: str) -> tuple[Array, Array | None]:
@@ -167,7 +167,7 @@ def climbed(
     several = last is not None and cold
     starts = [model.put(start, held) for start in ([warm, model.start] if several else [warm])]
     calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
-    name = best_outcome(study, model, starts[0], outcome)
+    name = best_outcome(study, model, starts[0], outcome, rows)
     losses, noise = told(name)
     if cold and len(x) > LONG:
         # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
@@ -176,7 +176,7 @@ def climbed(
         starts = [climb(x[part], losses[part], starts, variances=few).theta]
     theta = climb(x, losses, starts, max_evaluations=calls, variances=noise).theta
     # The transform was judged under the old length-scales: look again, and mend once.
-    again = best_outcome(study, model, theta, outcome)
+    again = best_outcome(study, model, theta, outcome, rows)
     if again != name:
         name = again
         losses, noise = told(name)
@@ -184,14 +184,20 @@ def climbed(
     return theta, name, n if cold else since
 
 
-def best_outcome(study: Study, model: Model, theta: Array, outcome: str) -> str:
-    """The transform of the losses; if it is to be chosen, the most probable under θ."""
+def part_of(study: Study, most: int | None) -> Any:
+    """At most so many rows of what was seen, evenly by rank; all by default."""
+    return slice(None) if most is None or len(study.seen.y) <= most else evenly(study.seen.y, most)
+
+
+def best_outcome(study: Study, model: Model, theta: Array, outcome: str, rows: Any = slice(None)) -> str:
+    """The transform of the losses; if it is to be chosen, the most probable under θ, judged by `rows`."""
     if outcome not in CHOSEN:
         return outcome
-    factor = factorise(model, theta, study.seen.x, study.variances("identity"))
-    scores = evidence(factor, study.seen.y, study.outcomes)
+    y, noise = study.seen.y[rows], study.variances("identity")
+    factor = factorise(model, theta, study.seen.x[rows], None if noise is None else noise[rows])
+    scores = evidence(factor, y, study.outcomes)
     best = max(scores, key=scores.__getitem__)
-    if outcome == "reluctant" and scores[best] < scores["identity"] + INSISTENT * len(study.seen.y):
+    if outcome == "reluctant" and scores[best] < scores["identity"] + INSISTENT * len(y):
         return "identity"
     return best
 

@@ -13,12 +13,14 @@ import numpy as np
 from hidim._settings import at_least, one_of
 from hidim._types import Rng
 from hidim.belief.inference.base import Fitted, Inference, Study
-from hidim.belief.inference.peak import CHOSEN, best_outcome, climbed, is_due, new_fit, read_fit
+from hidim.belief.inference.peak import CHOSEN, best_outcome, climbed, is_due, new_fit, part_of, read_fit
 from hidim.belief.priors import Learnable, Lesson, Structure
+from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES
 
-#: Hyperparameters are fitted to at most so many trials, or so many for each of them, evenly by rank. A
-#: handful of them, as in the papers, is known from a part; at T = 1000 the fit was half of the time.
+#: Hyperparameters are fitted to at most so many trials, or so many for each of them, evenly by rank, and the
+#: transform of losses is judged by these. A handful of hyperparameters, as in the papers, is known from a
+#: part; at T = 1000 the fit was half of the time.
 MOST, EACH = 256, 25
 
 
@@ -51,9 +53,7 @@ class Relearning(Inference):
             return last
         model = study.model(structure)
         fits = last is not None and last.thetas.shape[1] == model.size  # else it was one of other groups
-        theta, name, cold = climbed(
-            study, model, last if fits else None, self.outcome, max(MOST, EACH * model.size)
-        )
+        theta, name, cold = climbed(study, model, last if fits else None, self.outcome, _most(model))
         return new_fit(study, theta[None], name, cold, structure, learnt=learnt)
 
     def _learnt(self, study: Study, last: Fitted | None, rng: Rng) -> Structure:
@@ -61,10 +61,15 @@ class Relearning(Inference):
         known = None if last is None else last.structure
         model = study.model(known)
         theta = model.start if last is None else last.thetas[0]
-        name = best_outcome(study, model, theta, self.outcome)
+        name = best_outcome(study, model, theta, self.outcome, part_of(study, _most(model)))
         x, y, given = study.seen.x, OUTCOMES[name](study.seen.y), study.variances(name)
         lesson = Lesson(study.scene.ground, x, y, given, study.noisy, known, np.asarray(theta))
         return study.prior.learnt(lesson, rng)
 
     def known(self, study: Study) -> Fitted | None:
         return read_fit(study)
+
+
+def _most(model: Model) -> int:
+    """Trials to which hyperparameters are fitted at the most."""
+    return max(MOST, EACH * model.size)

@@ -232,13 +232,13 @@ class Groups(Kernel):
         for part, rows in self._present(x):
             own = part.kernel.gram(theta[part.entries], part.inputs(x, rows))
             scale = self._amplitude(part, theta)
-            value[_block(rows, rows, value)] += scale * own.value
+            value[_block(rows, rows)] += scale * own.value
             present.append((part, rows, own, scale))
 
         def to_parameters(g: Array) -> Array:
             gradient = np.zeros(len(theta))
             for part, rows, own, scale in present:
-                block = scale * g[_block(rows, rows, g)]
+                block = scale * g[_block(rows, rows)]
                 gradient[part.entries] += own.to_parameters(block)  # a part has no entry twice
                 if part.amplitude is not None:
                     gradient[part.amplitude] += np.vdot(block, own.value)
@@ -263,13 +263,13 @@ class Groups(Kernel):
                 if id(part) in known:
                     rows, own, scale = known[id(part)]
                     k = own(part.inputs(u, queries))
-                    value[_block(queries, rows, value)] += scale * k.value
+                    value[_block(queries, rows)] += scale * k.value
                     met.append((part, queries, rows, k, scale))
 
             def to_inputs(g: Array) -> Array:
                 gradient = np.zeros_like(u)
                 for part, queries, rows, k, scale in met:
-                    pulled = k.to_inputs(scale * g[_block(queries, rows, g)])
+                    pulled = k.to_inputs(scale * g[_block(queries, rows)])
                     gradient[queries[:, None], part.columns] += pulled
                 return gradient
 
@@ -283,10 +283,16 @@ class Groups(Kernel):
         return Cross(self.active(u) @ (self._counted * amplitudes), lambda _: np.zeros_like(u))
 
 
-def _block(rows: Indices, columns: Indices, matrix: Array) -> Any:
-    """The index of these rows and columns; of all of them it is a view, which costs nothing."""
-    whole = (len(rows), len(columns)) == matrix.shape
-    return slice(None) if whole else (rows[:, None], columns)
+def _block(rows: Indices, columns: Indices) -> Any:
+    """The index of these rows and columns; where none is left out it is a view, which costs nothing."""
+    if _follow(rows) and _follow(columns):
+        return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    return rows[:, None], columns
+
+
+def _follow(places: Indices) -> bool:
+    """Whether increasing places (n,) have no gap."""
+    return len(places) > 0 and int(places[-1] - places[0]) == len(places) - 1
 
 
 def groups_in(kernel: Kernel) -> Groups | None:
