@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hidim._types import Array, Indices
+from hidim._types import Array, Indices, Rng
 from hidim.errors import HidimError
 from hidim.insight.learned import Learned
 from hidim.space import Space, Vector
@@ -139,17 +139,22 @@ def percent(share: float) -> str:
 
 def importance(learned: Learned) -> Importance:
     """The shares of all parameters in what the model has learned."""
-    space, rng = learned.space, np.random.default_rng(0)
-    count = POINTS if space.dim < WIDE else POINTS // 2
-    points, anew = rng.random((count, space.dim)), rng.random((count, space.dim))
+    effects = total_effects(learned, np.random.default_rng(0))
+    return Importance(learned.space, effects / effects.sum())
+
+
+def total_effects(learned: Learned, rng: Rng) -> Array:
+    """T (D,), or a `HidimError` if there is no effect of any column."""
+    dim = learned.space.dim
+    count = POINTS if dim < WIDE else POINTS // 2
+    points, anew = rng.random((count, dim)), rng.random((count, dim))
     effects = _first_look(learned, points, anew)
     strongest = np.argsort(-effects, kind="stable")[:STRONGEST]
     strongest = strongest[effects[strongest] > NEGLIGIBLE * effects.sum()]
     effects[strongest] = _jansen(learned, strongest, points, anew)
-    total = float(effects.sum())
-    if not total > 1e-9:  # of a variance near 1
+    if not effects.sum() > 1e-9:  # of a variance near 1
         raise HidimError("the model sees no effect of any parameter: the values look like noise alone")
-    return Importance(space, effects / total)
+    return effects
 
 
 def _first_look(learned: Learned, points: Array, anew: Array) -> Array:

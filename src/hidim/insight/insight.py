@@ -16,6 +16,7 @@ from hidim.insight.branches import Branches, branches
 from hidim.insight.components import Components, components
 from hidim.insight.fitting import plain
 from hidim.insight.importance import Importance, importance
+from hidim.insight.interactions import Interactions, interactions
 from hidim.insight.learned import Learned, check_width, learn
 from hidim.insight.slices import Slice, cut
 from hidim.insight.words import explain
@@ -140,6 +141,17 @@ class Insight:
         return single_threaded(components)(
             self.space, self.history, self.best, maximize=self.maximize, groups=groups
         )
+
+    @cached_property
+    def _interactions(self) -> Interactions:
+        return single_threaded(interactions)(self.space, self.history, maximize=self.maximize)
+
+    def interactions(self) -> Interactions:
+        """How much adds up over single parameters, which of them interact, and which do not matter.
+
+        A second model is fitted for it, of values that are not transformed.
+        """
+        return self._interactions
 
     def explain(self) -> str:
         """What was found, how the search went and which parameters matter, in words."""

@@ -15,6 +15,7 @@ from hidim.errors import HidimError
 from hidim.insight.branches import Branch, Branches
 from hidim.insight.components import Components, last_structure
 from hidim.insight.importance import Entry, Importance, percent
+from hidim.insight.interactions import Interactions
 from hidim.insight.learned import CENTRAL, Learned
 from hidim.insight.text import counted, short, shortened
 from hidim.space import Choice, Int, Space
@@ -23,8 +24,8 @@ from hidim.trial import History, Trial, TrialState
 
 #: How many of each thing are listed: failures, parameters, choices, their options, branches, shared nodes.
 MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS, MOST_BRANCHES, MOST_SHARED = 4, 6, 5, 4, 5, 3
-#: Groups of a sum that are listed.
-MOST_GROUPS = 6
+#: Groups of a sum, pairs and idle parameters that are listed.
+MOST_GROUPS, MOST_PAIRS, MOST_IDLE = 6, 5, 8
 #: Lines are broken after this many characters, and names cut to that many.
 WIDTH, LONGEST = 110, 40
 #: Parameters are listed until they add up to this share.
@@ -66,6 +67,8 @@ class Findings(Protocol):
 
     def components(self) -> Components: ...
 
+    def interactions(self) -> Interactions: ...
+
     def vertex(self, column: int) -> Vertex: ...
 
 
@@ -73,7 +76,8 @@ def explain(insight: Findings) -> str:
     """What was found, how the search went, which parameters matter and where their good values are."""
     lines = [*_outcome(insight), *_failures(insight)]
     if insight.history.complete:
-        lines += [*_progress(insight), *_walks(insight), *_lessons(insight), *_groups(insight)]
+        lines += [*_progress(insight), *_walks(insight), *_lessons(insight), *_together(insight)]
+        lines += [*_groups(insight)]
         lines += [*_options(insight), *_branches(insight)]
     broken = (textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in lines)
     return "\n".join(broken)
@@ -241,6 +245,37 @@ def _text(vertex: Vertex, unit: float) -> str:
 
 def _values(vertex: Vertex, units: Array) -> Array:
     return np.asarray(vertex.parameter.scale.from_unit(units))
+
+
+# -- what adds up, and what interacts ----------------------------------------------------------------------
+
+
+def _together(insight: Findings) -> Iterator[str]:
+    """Nothing, if the model of plain values is a guess: its opinion of pairs would be one, too."""
+    if insight.space.dim < 2:
+        return
+    try:
+        known = insight.interactions()
+    except HidimError:  # told already
+        return
+    if known.quality < POOR:
+        return
+    yield ""
+    yield (
+        f"Of the values themselves, {percent(known.additive)} adds up over single parameters "
+        f"({_trust(known.quality)})."
+    )
+    pairs = [f"{pair.first} × {pair.second} ({percent(pair.share)})" for pair in known.pairs[:MOST_PAIRS]]
+    if pairs:
+        yield f"Interacting: {', '.join(pairs)}{_and_more(len(known.pairs) - len(pairs))}."
+    if known.idle and known.quality >= GOOD:
+        listed = shortened(list(known.idle[:MOST_IDLE]), LONGEST)
+        rest = _and_more(len(known.idle) - len(listed))
+        yield f"Without effect, as far as it sees: {', '.join(listed)}{rest}."
+
+
+def _and_more(count: int) -> str:
+    return f" and {count} more" if count else ""
 
 
 # -- groups that the method has learnt ---------------------------------------------------------------------

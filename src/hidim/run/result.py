@@ -17,7 +17,7 @@ from hidim.space import Space
 from hidim.trial import History, Trial
 
 if TYPE_CHECKING:
-    from hidim.insight import Branches, Components, Importance, Insight
+    from hidim.insight import Branches, Components, Importance, Insight, Interactions
 
 logger = logging.getLogger("hidim")
 
@@ -100,6 +100,13 @@ class Result:
             groups: names of parameters; by default what the method has learnt, else single parameters.
         """
         return self.insight().components(groups)
+
+    def interactions(self) -> Interactions:
+        """How much of the objective adds up over single parameters, which interact, which do not matter.
+
+        `print` shows it as a table.
+        """
+        return self.insight().interactions()
 
     def explain(self) -> str:
         """The run in words: what was found, what matters, what to try next."""
