@@ -1,11 +1,17 @@
-"""When a search has run out onto a plateau."""
+"""When a search looks elsewhere: on a plateau, and when it has settled."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from hidim.belief.plateau import is_plateau
+from hidim import Float, Optimizer, Space
+from hidim.belief.plateau import TRIALS, is_plateau, is_settled
 from hidim.trial import History, Trial
+
+
+def history(values, sign=1.0):
+    return History([Trial({}, number=i).completed(sign * v, rank=i) for i, v in enumerate(values)])
 
 
 @pytest.mark.parametrize(
@@ -23,5 +29,58 @@ from hidim.trial import History, Trial
 )
 def test_a_plateau_is_several_late_ties_with_the_best_value(values, plateau):
     for sign in (1.0, -1.0):
-        trials = [Trial({}, number=i).completed(sign * v, rank=i) for i, v in enumerate(values)]
-        assert is_plateau(History(trials), maximize=sign < 0) is plateau
+        assert is_plateau(history(values, sign), maximize=sign < 0) is plateau
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_run_has_settled_when_the_last_trials_gain_next_to_nothing_of_what_was_gained(sign):
+    begin, late = list(np.linspace(10.0, 1.0, TRIALS)), np.linspace(1.0, 0.0, TRIALS)
+    assert not is_settled(history([*begin, *late], sign), 2, maximize=sign < 0)
+    assert is_settled(history([*begin, *(1.0 - 1e-5 * (1.0 - late))], sign), 2, maximize=sign < 0)
+    # the same in any units
+    tiny = [1e-9 * value for value in (*begin, *(1.0 - 1e-5 * (1.0 - late)))]
+    assert is_settled(history(tiny, sign), 2, maximize=sign < 0)
+
+
+def test_penalties_at_the_beginning_do_not_belittle_what_is_gained_later():
+    values = [*[1e9] * (TRIALS // 2), *[10.0] * (TRIALS - TRIALS // 2), *np.linspace(9.0, 8.0, TRIALS)]
+    assert not is_settled(history(values), 2, maximize=False)
+
+
+def test_more_parameters_want_more_trials_before_a_run_has_settled():
+    values = [*np.linspace(10.0, 1.0, 20), *[2.0] * 20]
+    assert is_settled(history(values), 20, maximize=False)
+    assert not is_settled(history(values), 21, maximize=False)
+
+
+def waves(params):
+    """Many basins; the best is at .7, .7."""
+    x = 10.0 * (np.array([params["x"], params["y"]]) - 0.7)
+    return float(20.0 + np.sum(x**2 - 10.0 * np.cos(2.0 * np.pi * x)))
+
+
+def test_a_settled_run_looks_into_more_basins():
+    space, basins, far = Space(x=Float(0, 1), y=Float(0, 1)), {}, {}
+    for method in ("gp", "gp(restless=0)"):
+        opt = Optimizer(space, method, seed=0)
+        for _ in range(80):
+            trial = opt.ask()
+            opt.tell(trial, waves(trial.params))
+        late = opt.history[-40:]
+        basins[method] = len({(round(10 * t.params["x"]), round(10 * t.params["y"])) for t in late})
+        far[method] = sum(trial.meta["way"] == "far" for trial in late)
+    assert far["gp(restless=0)"] == 0 < far["gp"]
+    assert basins["gp"] > basins["gp(restless=0)"]
+
+
+def test_looking_elsewhere_does_not_forget_the_transform_of_the_basin():
+    """Two series of fits stand side by side, so that neither is fitted anew at every turn."""
+    opt = Optimizer(Space(x=Float(0, 1), y=Float(0, 1)), "gp", seed=0)
+    for _ in range(70):
+        trial = opt.ask()
+        opt.tell(trial, waves(trial.params))
+    fits = [trial.meta["fit"] for trial in opt.history if "fit" in trial.meta]
+    gently = [fit for fit in fits if fit["by"].endswith("gently")]
+    assert gently
+    assert len(gently) < 12
+    assert not any(fit["outcome"].startswith("log-gap") for fit in gently)

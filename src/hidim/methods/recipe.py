@@ -25,7 +25,7 @@ from hidim.acquisition.utility import Bold, Decision, Moment, Utility
 from hidim.belief.feasibility import Feasibility, learn_feasibility
 from hidim.belief.inference import Inference, Peak, Study
 from hidim.belief.noise import is_noisy, probe
-from hidim.belief.plateau import is_plateau
+from hidim.belief.plateau import is_plateau, is_settled
 from hidim.belief.priors import Flat, Learnable, Prior
 from hidim.errors import MethodError, NumericalError
 from hidim.frame import Cube, Frame, Scene, design, suggestion
@@ -134,8 +134,8 @@ class Recipe(Method):
 
     def _model_based(self, scene: Scene, rng: Rng) -> Suggestion:
         noisy = is_noisy(scene.task, scene.history)
-        plateau = is_plateau(scene.trials, maximize=scene.task.maximize)
-        study = self._study(scene, noisy=noisy, gentle=plateau)
+        elsewhere = self._looks_elsewhere(scene, rng, noisy=noisy)
+        study = self._study(scene, noisy=noisy, gentle=elsewhere)
         fitted = self.inference.fitted(study, rng)
         posteriors = study.posteriors(fitted)
         suggest = partial(suggestion, scene, rng=rng, repeat=noisy)
@@ -144,7 +144,7 @@ class Recipe(Method):
             point, twin = found
             memory = study.remembered(fitted._replace(told={}), posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
-        decision = self.utility.decided(Moment(noisy, plateau), rng)
+        decision = self.utility.decided(Moment(noisy, elsewhere), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
         n = len(scene.seen.y)
 
@@ -155,13 +155,22 @@ class Recipe(Method):
         target = self._target(scene, decision, feasibility, believed, stretched)
         losses = posteriors[0].smoothed if noisy else scene.seen.y
         ranked = scene.seen.x[np.argsort(losses, kind="stable")]
-        points, way, told = self.search(target, Situation(scene, ranked, plateau), rng)
+        points, way, told = self.search(target, Situation(scene, ranked, elsewhere), rng)
         memory = study.remembered(fitted, believed[0], points[0])
         learnt = {} if feasibility is None else feasibility.meta
         return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
 
+    def _looks_elsewhere(self, scene: Scene, rng: Rng, *, noisy: bool) -> bool:
+        maximize = scene.task.maximize
+        if is_plateau(scene.trials, maximize=maximize):
+            return True
+        share = 0.0 if noisy else self.utility.leaves  # the best of noisy values is no measure
+        settled = share > 0.0 and is_settled(scene.trials, scene.ground.dim, maximize=maximize)
+        return settled and bool(rng.random() < share)
+
     def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False) -> Study:
-        by, comparable = type(self.inference).__name__, noisy and self.frame.several
+        comparable = noisy and self.frame.several
+        by = type(self.inference).__name__ + gentle * ", gently"
         return Study(self.prior, by, scene, noisy, gentle, comparable)
 
     def _believed(

@@ -63,12 +63,12 @@ class Situation(NamedTuple):
     Args:
         scene: where, and what was seen.
         ranked: (n, d), the points of complete trials, best first; of noisy ones by their means.
-        plateau: whether several of the last trials tied with the best.
+        elsewhere: whether to look elsewhere than around the best, see `hidim.belief.plateau`.
     """
 
     scene: Scene
     ranked: Array
-    plateau: bool = False
+    elsewhere: bool = False
 
 
 class Found(NamedTuple):

@@ -70,7 +70,8 @@ class Study:
 
     Args:
         prior: the family of models.
-        by: the name of the inference, which does not take over what another one remembered.
+        by: the name of the inference, which does not take over what another one remembered, nor what it
+            remembered itself of other transforms.
         scene: where, and what was observed.
         noisy: whether values are noisy.
         gentle: choose among transforms of the losses that do not stretch what is close to the best value.
@@ -109,12 +110,13 @@ class Study:
         return known
 
     def last(self) -> dict[str, Any] | None:
-        """What the last suggestion with a fit remembers; None if that was of another model or inference."""
+        """What the last suggestion with a fit of this model by this inference remembers."""
         for trial in reversed(self.scene.trials):
             if "fit" in trial.meta:
                 found: dict[str, Any] = trial.meta["fit"]
                 same = found.get("by") == self.by and found.get("prior") == self.tag(found.get("structure"))
-                return found if same and found["outcome"] in OUTCOMES else None
+                if same and found["outcome"] in OUTCOMES:
+                    return found
         return None
 
     def memory(self, outcome: str, structure: Structure = None, **rest: Any) -> dict[str, Any]:
