@@ -254,7 +254,7 @@ def test_many_paths_stay_cheap():
 
 
 def test_adaptation_shortens_length_scales_and_raises_the_bound():
-    adaptation, known = Adaptation(lengthscale=0.5), posterior(SPACE)
+    adaptation, known = Adaptation(lengthscale=0.5, power=0.1), posterior(SPACE)
     model = known.model
     theta = np.where(model.holds("log_lengthscale_deviation"), 0.3, model.start)
     longest = adaptation.longest(20, 4)
@@ -263,6 +263,13 @@ def test_adaptation_shortens_length_scales_and_raises_the_bound():
     level = short[model.holds("log_lengthscale")][0]
     assert np.all(level + short[model.holds("log_lengthscale_deviation")] <= longest + 1e-12)
     assert adaptation.root(known, 4) > adaptation.root(known, 2) > 1.0
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 20])
+def test_length_scales_shrink_slowly_enough_for_no_regret(dim):
+    """Proposition 11: g(t)^d has to grow slower than t^¼."""
+    late, early = (Adaptation().growth(t, dim) ** dim for t in (10**9, 10**5))
+    assert 1.0 < late / early < (10**4) ** 0.25
 
 
 def test_information_gain_is_that_of_the_definition():

@@ -66,32 +66,36 @@ class Adaptation(Beta):
         lengthscale: θ_0, as a share of the range of a parameter, times √d.
         norm: B_0.
         delta: δ, the probability with which the bounds may fail.
-        power: how fast g grows; by Proposition 11, power · d < ¼ is needed for no regret in the end.
+        power: how fast g grows. By Proposition 11, power · d < ¼ is needed for no regret in the end: by
+            default it is .1, or .2/d if that is less.
         period: after how many trials it has grown to 2^power.
     """
 
     lengthscale: float = 0.5
     norm: float = 2.0
     delta: float = 0.1
-    power: float = 0.1
+    power: float | None = None
     period: float = 20.0
 
     def __post_init__(self) -> None:
-        at_least(self, lengthscale=1e-3, norm=0.0, delta=1e-12, power=0.0, period=1e-3)
+        at_least(self, lengthscale=1e-3, norm=0.0, delta=1e-12, period=1e-3)
+        if self.power is not None:
+            at_least(self, power=0.0)
         if self.delta >= 1.0:
             raise MethodError(f"Adaptation(delta={self.delta!r}): a probability below 1")
 
-    def growth(self, t: int) -> float:
+    def growth(self, t: int, dim: int) -> float:
         """g(t)."""
-        return float((1.0 + t / self.period) ** self.power)
+        power = min(0.1, 0.2 / max(dim, 1)) if self.power is None else self.power
+        return float((1.0 + t / self.period) ** power)
 
     def longest(self, t: int, dim: int) -> float:
         """log θ_0/g(t), the longest length-scale at time t."""
-        return math.log(self.lengthscale * math.sqrt(dim) / self.growth(t))
+        return math.log(self.lengthscale * math.sqrt(dim) / self.growth(t, dim))
 
     def root(self, belief: Belief, dim: int) -> float:
         noise, information = belief.noise, belief.information()
-        growth = math.log(self.growth(len(belief.y)))
+        growth = math.log(self.growth(len(belief.y), dim))
         bound = (1.0 + growth) * math.exp(min(dim * growth, LARGEST_POWER)) * self.norm
         return bound + 4.0 * math.sqrt(noise * (max(information, 0.0) + 1.0 - math.log(self.delta)))
 

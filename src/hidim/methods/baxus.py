@@ -1,15 +1,21 @@
 """BAxUS: an embedding that grows, for unknown numbers of directions that matter (Papenmeier et al. 2022).
 
-The bins of a count sketch are searched as `gp` searches parameters; they double when the search stalls. Trust
-regions, which the paper has, are left to the ways of the search.
+The bins of a count sketch are searched as `gp` searches parameters; they double when the search stalls, so that
+no suggestion looks elsewhere before. Trust regions, which the paper has, are left to the ways of the search.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from hidim.acquisition.utility import Bold
 from hidim.frame import Growing
 from hidim.methods.gp import GP
 from hidim.methods.recipe import Recipe
 
-BAXUS: Recipe = replace(GP, name="baxus", frame=Growing(low=8, patience=1.0, least=15, most=256))
+BAXUS: Recipe = replace(
+    GP,
+    name="baxus",
+    frame=Growing(low=8, patience=1.0, least=15, most=256),
+    utility=Bold(restless=0.0),
+)
