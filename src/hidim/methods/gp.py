@@ -3,7 +3,7 @@
     frame       all of the space; the centre first, then a Latin hypercube
     prior       Matérn-5/2 with hierarchical heavy-tailed length-scales
     inference   maximum a posteriori and its isotropic twin, losses transformed as the evidence says
-    utility     log expected improvement, sometimes of at least a margin, or elsewhere; bounds if values are noisy
+    utility     log expected improvement, now and then of a margin or elsewhere; bounds if values are noisy
     search      three ways of proposing, mixed by their success
 
 For 1 to about a thousand dimensions.
