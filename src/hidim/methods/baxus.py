@@ -1,7 +1,7 @@
 """BAxUS: an embedding that grows, for unknown numbers of directions that matter (Papenmeier et al. 2022).
 
-The bins of a count sketch are searched as `gp` searches parameters. They double when the search stalls; before,
-no suggestion looks elsewhere. Trust regions, which the paper has, are left to the ways of the search.
+The bins of a count sketch are searched as `gp` searches parameters. They double when the search stalls; until
+then no suggestion looks elsewhere. Trust regions, which the paper has, are left to the ways of the search.
 """
 
 from __future__ import annotations
