@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from differences import assert_gradient
 from hidim import Choice, Float, Int, Optimizer, Space
 from hidim.acquisition import LogExpectedImprovement
-from hidim.acquisition.beta import Adaptation, Fixed
+from hidim.acquisition.beta import Adaptation, Fixed, Matching
 from hidim.acquisition.utility import Bold, GroupBounds
 from hidim.belief.inference import Adaptive, Peak
 from hidim.belief.priors import Flat, Tree
@@ -253,12 +254,26 @@ def test_many_paths_stay_cheap():
     assert optimizer.best.value <= 2
 
 
+class Told(NamedTuple):
+    """A belief of so many observations, whose information gain grows as their logarithm."""
+
+    observations: int
+    noise: float = 1e-4
+
+    @property
+    def y(self):
+        return range(self.observations)
+
+    def information(self):
+        return 0.5 * math.log1p(1.0 / self.noise) * (1.0 + math.log(self.observations))
+
+
 def test_adaptation_shortens_length_scales_and_raises_the_bound():
     adaptation, known = Adaptation(lengthscale=0.5, power=0.1), posterior(SPACE)
     model = known.model
     theta = np.where(model.holds("log_lengthscale_deviation"), 0.3, model.start)
-    longest = adaptation.longest(20, 4)
-    assert longest == pytest.approx(math.log(0.5 * 2.0 / 2**0.1))
+    longest = adaptation.longest(known, 4)
+    assert longest == pytest.approx(math.log(0.5 * 2.0 / (1.0 + 25 / 20) ** 0.1))
     short = model.shortened(theta, longest)
     level = short[model.holds("log_lengthscale")][0]
     assert np.all(level + short[model.holds("log_lengthscale_deviation")] <= longest + 1e-12)
@@ -268,8 +283,31 @@ def test_adaptation_shortens_length_scales_and_raises_the_bound():
 @pytest.mark.parametrize("dim", [1, 2, 3, 20])
 def test_length_scales_shrink_slowly_enough_for_no_regret(dim):
     """Proposition 11: g(t)^d has to grow slower than t^¼."""
-    late, early = (Adaptation().growth(t, dim) ** dim for t in (10**9, 10**5))
-    assert 1.0 < late / early < (10**4) ** 0.25
+    late, early = (dim * Adaptation().log_growth(Told(t), dim) for t in (10**9, 10**5))
+    assert 0.0 < late - early < 0.25 * math.log(10**4)
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("t", [1, 50, 10**4])
+def test_matched_regret_is_the_reference(dim, t):
+    """(t β_t I_t)^½ = c t^reference, wherever that leaves more than the least bound."""
+    matching, belief = Matching(norm=2.0, reference=0.9), Told(t)
+    root, single = matching.root(belief, dim), 0.5 * math.log1p(1.0 / belief.noise)
+    least = Adaptation(norm=2.0, power=0.0).root(belief, dim)
+    reference = 2.0 * math.sqrt(single) * t**0.9
+    assert root == pytest.approx(max(reference / math.sqrt(t * belief.information()), least), rel=1e-6)
+    assert matching.longest(belief, dim) <= Adaptation(power=0.0).longest(belief, dim)
+
+
+def test_addtree_can_match_a_reference_regret():
+    bounds = GroupBounds(Matching())
+    inference = Adaptive(Peak(outcome="identity", twins=False), Matching())
+    method = configured("addtree-paper", inference=inference, utility=Bold(bounds, bounds, restless=0.0))
+    optimizer = Optimizer(SPACE, method=method, seed=0)
+    for _ in range(14):
+        trial = optimizer.ask()
+        optimizer.tell(trial, float(len(trial.params)) + trial.params["lr"])
+    assert optimizer.history[-1].meta["way"] != "design"
 
 
 def test_information_gain_is_that_of_the_definition():

@@ -84,21 +84,66 @@ class Adaptation(Beta):
         if self.delta >= 1.0:
             raise MethodError(f"Adaptation(delta={self.delta!r}): a probability below 1")
 
-    def growth(self, t: int, dim: int) -> float:
-        """g(t)."""
+    def log_growth(self, belief: Belief, dim: int) -> float:
+        """log g(t)."""
         power = min(0.1, 0.2 / max(dim, 1)) if self.power is None else self.power
-        return float((1.0 + t / self.period) ** power)
+        return power * math.log1p(len(belief.y) / self.period)
 
-    def longest(self, t: int, dim: int) -> float:
-        """log θ_0/g(t), the longest length-scale at time t."""
-        return math.log(self.lengthscale * math.sqrt(dim) / self.growth(t, dim))
+    def longest(self, belief: Belief, dim: int) -> float:
+        """log θ_0/g(t), the longest length-scale at this time."""
+        return math.log(self.lengthscale * math.sqrt(dim)) - self.log_growth(belief, dim)
 
     def root(self, belief: Belief, dim: int) -> float:
-        noise, information = belief.noise, belief.information()
-        growth = math.log(self.growth(len(belief.y), dim))
+        growth = self.log_growth(belief, dim)
         bound = (1.0 + growth) * math.exp(min(dim * growth, LARGEST_POWER)) * self.norm
-        return bound + 4.0 * math.sqrt(noise * (max(information, 0.0) + 1.0 - math.log(self.delta)))
+        return bound + self.doubt(belief)
+
+    def doubt(self, belief: Belief) -> float:
+        """4 σ (I + 1 + ln 1/δ)^½."""
+        information = max(belief.information(), 0.0)
+        return 4.0 * math.sqrt(belief.noise * (information + 1.0 - math.log(self.delta)))
+
+
+@dataclass(frozen=True)
+class Matching(Adaptation):
+    """The same, with g and b so large as a reference regret allows (Add-Tree §4.4).
+
+    The cumulative regret is estimated by what bounds it, (t β_t I_t)^½, and matched with c t^reference. So
+    β_t^½ = c t^(reference − ½)/I_t^½, where c makes it B_0 after a single observation, and g(t) is what
+    b(t) g(t)^d B_0 leaves of it. What is left of the paper's freedom, `power` and `period`, is not used.
+
+    Args:
+        reference: the power of t with which regret may grow: more explores more; below 1 for no regret in the
+            end, above ½, which no bound is below.
+    """
+
+    reference: float = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.5 < self.reference < 1.0:
+            raise MethodError(f"Matching(reference={self.reference!r}): between 0.5 and 1")
+
+    def log_growth(self, belief: Belief, dim: int) -> float:
+        t, single = max(len(belief.y), 1), 0.5 * math.log1p(1.0 / belief.noise)
+        root = self.norm * math.sqrt(single / max(belief.information(), single)) * t ** (self.reference - 0.5)
+        left = (root - self.doubt(belief)) / max(self.norm, 1e-300)
+        return _log_growth(math.log(left), dim) if left > 1.0 else 0.0
+
+
+def _log_growth(target: float, dim: int) -> float:
+    """u = log g with d u + log(1 + u) = `target`, that is b g^d = e^target; by bisection."""
+    low, high = 0.0, target / max(dim, 1)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if dim * middle + math.log1p(middle) < target else (low, middle)
+    return 0.5 * (low + high)
 
 
 #: Every β by its name.
-BETAS: dict[str, Beta] = {"fixed": Fixed(), "logarithmic": Logarithmic(), "a-gp-ucb": Adaptation()}
+BETAS: dict[str, Beta] = {
+    "fixed": Fixed(),
+    "logarithmic": Logarithmic(),
+    "a-gp-ucb": Adaptation(),
+    "matching": Matching(),
+}

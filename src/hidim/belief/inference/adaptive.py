@@ -12,6 +12,8 @@ from hidim.acquisition.beta import Adaptation
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.inference.peak import Peak
 from hidim.gp.kernels.groups import widest
+from hidim.gp.outcome import OUTCOMES
+from hidim.gp.posterior import Posterior
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class Adaptive(Inference):
         found = self.inner.fitted(study, rng)
         if not found.is_new:
             return found
-        model = study.model(found.structure)
-        longest = self.adaptation.longest(len(study.seen.y), widest(model.kernel, study.scene.ground.dim))
+        model, x, losses = study.model(found.structure), study.seen.x, OUTCOMES[found.outcome](study.seen.y)
+        belief = Posterior(model, found.thetas[0], x, losses, variances=study.variances(found.outcome))
+        longest = self.adaptation.longest(belief, widest(model.kernel, study.scene.ground.dim))
         thetas = np.stack([model.shortened(theta, longest) for theta in found.thetas])
         return found._replace(thetas=thetas, memory=found.memory | {"thetas": thetas.tolist()})
 
