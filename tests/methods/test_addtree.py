@@ -337,7 +337,7 @@ def test_information_gain_is_that_of_the_definition():
         (lambda: Paths(ways=3), "Ways"),
         (lambda: configured("addtree", prior=3), "prior=3"),
         (lambda: Tree(warped="no"), "True or False"),
-        (lambda: Adaptive(adaptation={"power": 1.0}), "Adaptation"),
+        (lambda: Adaptive(adaptation={"power": 1.0}), "Adapting"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(make, message):

@@ -54,40 +54,32 @@ class Logarithmic(Beta):
 
 
 @dataclass(frozen=True)
-class Adaptation(Beta):
+class Adapting(Beta):
     """A-GP-UCB (Berkenkamp et al. 2019): length-scales that shrink and a bound that grows with time.
 
     θ_t = min(θ_MAP, θ_0/g(t)), β_t^½ = b(t) g(t)^d B_0 + 4 σ (I + 1 + ln 1/δ)^½ (Add-Tree §4.3 and §5), where
     I is the information gain ½ log |1 + K/σ²| and d the largest number of columns of a node. Paper and code
-    leave b, g, B_0 and δ open; here g(t) = (1 + t/period)^power and b(t) = 1 + log g(t) (eq. 12 and 13). θ_0
-    and B_0 were changed from 1 with runs of figure 4a; the others were not varied.
+    leave b, g, B_0 and δ open; here b(t) = 1 + log g(t) (eq. 12 and 13). θ_0 and B_0 were changed from 1 with
+    runs of figure 4a.
 
     Args:
         lengthscale: θ_0, as a share of the range of a parameter, times √d.
         norm: B_0.
         delta: δ, the probability with which the bounds may fail.
-        power: how fast g grows. By Proposition 11, power · d < ¼ is needed for no regret in the end: by
-            default it is .1, or .2/d if that is less.
-        period: after how many trials it has grown to 2^power.
     """
 
     lengthscale: float = 0.5
     norm: float = 2.0
     delta: float = 0.1
-    power: float | None = None
-    period: float = 20.0
 
     def __post_init__(self) -> None:
-        at_least(self, lengthscale=1e-3, norm=0.0, delta=1e-12, period=1e-3)
-        if self.power is not None:
-            at_least(self, power=0.0)
+        at_least(self, lengthscale=1e-3, norm=0.0, delta=1e-12)
         if self.delta >= 1.0:
-            raise MethodError(f"Adaptation(delta={self.delta!r}): a probability below 1")
+            raise MethodError(f"{type(self).__name__}(delta={self.delta!r}): a probability below 1")
 
+    @abstractmethod
     def log_growth(self, belief: Belief, dim: int) -> float:
         """log g(t)."""
-        power = min(0.1, 0.2 / max(dim, 1)) if self.power is None else self.power
-        return power * math.log1p(len(belief.y) / self.period)
 
     def longest(self, belief: Belief, dim: int) -> float:
         """log θ_0/g(t), the longest length-scale at this time."""
@@ -105,12 +97,36 @@ class Adaptation(Beta):
 
 
 @dataclass(frozen=True)
-class Matching(Adaptation):
-    """The same, with g and b so large as a reference regret allows (Add-Tree §4.4).
+class Adaptation(Adapting):
+    """g(t) = (1 + t/period)^power; neither was varied.
+
+    Args:
+        power: how fast g grows. By Proposition 11, power · d < ¼ is needed for no regret in the end: by
+            default it is .1, or .2/d if that is less.
+        period: after how many trials it has grown to 2^power.
+    """
+
+    power: float | None = None
+    period: float = 20.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, period=1e-3)
+        if self.power is not None:
+            at_least(self, power=0.0)
+
+    def log_growth(self, belief: Belief, dim: int) -> float:
+        power = min(0.1, 0.2 / max(dim, 1)) if self.power is None else self.power
+        return power * math.log1p(len(belief.y) / self.period)
+
+
+@dataclass(frozen=True)
+class Matching(Adapting):
+    """g and b as large as a reference regret allows (Add-Tree §4.4).
 
     The cumulative regret is estimated by what bounds it, (t β_t I_t)^½, and matched with c t^reference. So
     β_t^½ = c t^(reference − ½)/I_t^½, where c makes it B_0 after a single observation, and g(t) is what
-    b(t) g(t)^d B_0 leaves of it. What is left of the paper's freedom, `power` and `period`, is not used.
+    b(t) g(t)^d B_0 leaves of it.
 
     Args:
         reference: the power of t with which regret may grow: more explores more; below 1 for no regret in the

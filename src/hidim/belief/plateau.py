@@ -45,5 +45,5 @@ def is_settled(history: History, dim: int, *, maximize: bool) -> bool:
     losses, last = history.losses(maximize=maximize), max(TRIALS, dim)
     if len(losses) < 2 * last:
         return False
-    best, begun = float(losses.min()), float(np.quantile(losses[:last], 0.25))
+    best, begun = float(losses.min()), float(np.quantile(losses[:last], 0.25, method="lower"))
     return float(losses[:-last].min()) - best <= WORTH * (begun - best)

@@ -64,7 +64,8 @@ def steps(history: History, key: str, *, maximize: bool) -> list[Step]:
     losses = np.array([trial.loss(maximize=maximize) for trial in trials])
     before = np.minimum.accumulate(np.append(math.inf, losses))[:-1]
     median = _lately(losses)
-    reach = np.subtract(median, before, where=median < math.inf, out=np.full(len(losses), math.inf))
+    with np.errstate(over="ignore"):  # values at the ends of the range of numbers are infinitely far apart
+        reach = np.subtract(median, before, where=median < math.inf, out=np.full(len(losses), math.inf))
     return [
         Step(trial.meta[key], best, loss, far, "instead" not in trial.meta)
         for trial, best, loss, far in zip(
@@ -81,7 +82,7 @@ def _lately(losses: Array) -> Array:
     windows = np.sort(np.lib.stride_tricks.sliding_window_view(known, LATELY), axis=1)
     number = np.minimum(np.arange(len(windows)), LATELY)  # of losses in a window; the others are inf
     middle = np.column_stack([np.maximum(number - 1, 0) // 2, number // 2])
-    medians = np.take_along_axis(windows, middle, axis=1).mean(axis=1)
+    medians = np.sum(0.5 * np.take_along_axis(windows, middle, axis=1), axis=1)  # halved first: no overflow
     return np.asarray(medians[np.cumsum(finite) - finite])
 
 

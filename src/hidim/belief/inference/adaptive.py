@@ -8,7 +8,7 @@ import numpy as np
 
 from hidim._settings import of_type
 from hidim._types import Rng
-from hidim.acquisition.beta import Adaptation
+from hidim.acquisition.beta import Adaptation, Adapting
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.inference.peak import Peak
 from hidim.gp.kernels.groups import widest
@@ -26,10 +26,10 @@ class Adaptive(Inference):
     """
 
     inner: Inference = field(default_factory=lambda: Peak(twins=False))
-    adaptation: Adaptation = field(default_factory=Adaptation)
+    adaptation: Adapting = field(default_factory=Adaptation)
 
     def __post_init__(self) -> None:
-        of_type(self, inner=Inference, adaptation=Adaptation)
+        of_type(self, inner=Inference, adaptation=Adapting)
 
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         found = self.inner.fitted(study, rng)
