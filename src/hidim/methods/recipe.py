@@ -134,8 +134,10 @@ class Recipe(Method):
 
     def _model_based(self, scene: Scene, rng: Rng) -> Suggestion:
         noisy = is_noisy(scene.task, scene.history)
-        elsewhere = self._looks_elsewhere(scene, rng, noisy=noisy)
-        study = self._study(scene, noisy=noisy, gentle=elsewhere)
+        plateau = is_plateau(scene.trials, maximize=scene.task.maximize)
+        restless = not plateau and not noisy and self._is_restless(scene, rng)
+        elsewhere = plateau or restless
+        study = self._study(scene, noisy=noisy, gentle=elsewhere, apart=restless)
         fitted = self.inference.fitted(study, rng)
         posteriors = study.posteriors(fitted)
         suggest = partial(suggestion, scene, rng=rng, repeat=noisy)
@@ -160,17 +162,16 @@ class Recipe(Method):
         learnt = {} if feasibility is None else feasibility.meta
         return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
 
-    def _looks_elsewhere(self, scene: Scene, rng: Rng, *, noisy: bool) -> bool:
-        maximize = scene.task.maximize
-        if is_plateau(scene.trials, maximize=maximize):
-            return True
-        share = 0.0 if noisy else self.utility.leaves  # the best of noisy values is no measure
+    def _is_restless(self, scene: Scene, rng: Rng) -> bool:
+        """Whether the run has settled and this suggestion is one that looks elsewhere."""
+        share, maximize = self.utility.leaves, scene.task.maximize
         settled = share > 0.0 and is_settled(scene.trials, scene.ground.dim, maximize=maximize)
         return settled and bool(rng.random() < share)
 
-    def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False) -> Study:
+    def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False, apart: bool = False) -> Study:
+        """What the inference is asked; `apart` from what it is asked else, so that fits do not alternate."""
         comparable = noisy and self.frame.several
-        by = type(self.inference).__name__ + gentle * ", gently"
+        by = type(self.inference).__name__ + apart * ", apart"
         return Study(self.prior, by, scene, noisy, gentle, comparable)
 
     def _believed(
