@@ -206,6 +206,6 @@ def test_an_optimum_in_the_middle_is_found_from_the_boundary():
 
     corner = embedding.settle(np.full((1, 10), embedding.radius)).value
     scene = method.frame.scene(Task(space, seed=0), History(), 0, rng)
-    wanted = Target(objective, lambda: objective, lambda y: y, None, None, None, None)
+    wanted = Target(objective, lambda: objective, lambda y: y, None, None, None)
     found = method.search(wanted, Situation(scene, corner), rng).points[0]
     np.testing.assert_allclose(found, target, atol=1e-3)

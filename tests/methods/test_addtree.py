@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from differences import assert_gradient
 from hidim import Choice, Float, Int, Optimizer, Space
-from hidim.acquisition import LogExpectedImprovement
 from hidim.acquisition.beta import Adaptation, Fixed, Matching
 from hidim.acquisition.utility import Bold, GroupBounds
 from hidim.belief.inference import Adaptive, Peak
@@ -27,7 +26,7 @@ from hidim.gp.posterior import Posterior
 from hidim.methods import METHODS, Auto, Method, Task, configured, make_method
 from hidim.search import Paths, Ways
 from hidim.search import settings as group_settings
-from hidim.search.paths import best_routes, log_improvement_bound
+from hidim.search.paths import best_routes
 from hidim.search.settings import Axes, Setting
 from hidim.space.nodes import count_paths, every_path, everywhere, tree
 from strategies import spaces
@@ -167,7 +166,7 @@ def test_blocks_change_nothing_but_the_work(monkeypatch):
 @given(spaces(depth=3), st.integers(0, 99))
 def test_the_recursion_finds_the_paths_with_the_largest_sums(space, seed):
     root, rng = tree(space), np.random.default_rng(seed)
-    values = {id(node): Setting(np.empty(0), *rng.standard_normal(2).tolist()) for node in everywhere(root)}
+    values = {id(node): Setting(np.empty(0), float(rng.standard_normal())) for node in everywhere(root)}
     sums = sorted((sum(values[id(node)].bound for node in path) for path in every_path(root)), reverse=True)
     found = best_routes(root, values, 5)
     np.testing.assert_allclose([path.bound for path in found], sums[:5])
@@ -187,18 +186,6 @@ def test_a_composed_point_is_a_configuration_and_no_node_alone_could_do_better()
         mean, variance, _ = known.predict(point[None])
         # The bound of the sum is below the sum of the bounds, on whatever path.
         assert 2.0 * math.sqrt(variance[0]) - (mean[0] - known.mean) <= bounds[0] + 0.05
-
-
-def test_no_point_of_a_path_has_more_to_gain_than_its_bound():
-    known, root = posterior(SPACE), tree(SPACE)
-    none = np.empty((0, SPACE.dim))
-    found = Paths().composed(known, Axes(Ground(SPACE)), root, [1.0], none, np.random.default_rng(0))[0]
-    best = float(known.y.min())
-    bounds = log_improvement_bound(found.routes, 1.0, known.mean, best)
-    gain = LogExpectedImprovement(best).on(known)
-    for point in drawn(SPACE, 300, seed=4):
-        path = next(i for i, p in enumerate(found.routes) if _on(p.nodes, point))
-        assert gain(point[None]).value[0] <= bounds[path] + 0.05
 
 
 # -- the method ----------------------------------------------------------------------------------------------

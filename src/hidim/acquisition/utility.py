@@ -49,8 +49,6 @@ class Decision(NamedTuple):
         logarithmic: scores are logarithms, to be averaged as what they are logarithms of.
         positive: scores are positive, and a probability is a factor; otherwise its logarithm is added.
         meta: what a suggestion has to remember.
-        best: of a belief, the value that improvements are counted from, if the score is at most their
-            logarithm.
         root: of a belief, √β, if the utility is the sum of the bounds of the prior's groups.
     """
 
@@ -58,7 +56,6 @@ class Decision(NamedTuple):
     logarithmic: bool = False
     positive: bool = False
     meta: Mapping[str, Any] = MappingProxyType({})
-    best: Callable[[Belief], float] | None = None
     root: Callable[[Belief], float] | None = None
 
     def objective(self, beliefs: Sequence[Belief]) -> Objective:
@@ -100,9 +97,7 @@ class Improvement(Utility):
             return float((belief.smoothed if moment.noisy else belief.y).min())
 
         if self.logarithm:
-            return Decision(
-                lambda p, _: LogExpectedImprovement(best(p) - moment.margin), logarithmic=True, best=best
-            )
+            return Decision(lambda p, _: LogExpectedImprovement(best(p) - moment.margin), logarithmic=True)
         return Decision(lambda p, _: ExpectedImprovement(best(p) - moment.margin), positive=True)
 
 

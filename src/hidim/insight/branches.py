@@ -242,7 +242,7 @@ def _expected(learned: Learned, root: Node) -> list[Expected]:
     best = seen[np.argsort(posterior.y, kind="stable")[:BEST]]
     row = _best_settings(learned, nodes, best)
     means = [_alone(learned, node, row[None])[0] for node in nodes]
-    settings = {id(n): Setting(row, -mean, 0.0) for n, mean in zip(nodes, means, strict=True)}
+    settings = {id(n): Setting(row, -mean) for n, mean in zip(nodes, means, strict=True)}
     made = np.array([_through(space, root, node, settings) for node in nodes])
     points = np.vstack([space.snap(made), seen])
     losses = learned.mean(points)

@@ -201,7 +201,6 @@ class Recipe(Method):
             lambda: self._objective(decision, feasibility, [believed[0].coarse(COARSE)]),
             partial(self.prior.inputs, scene.ground),
             believed[0],
-            decision.best(believed[0]) if decision.best and len(believed) == 1 else None,
             decision.root(believed[0]) if decision.root else None,
             lambda factor: self._target(scene, decision, feasibility, stretched(factor), stretched),
         )

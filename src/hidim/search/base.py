@@ -27,8 +27,6 @@ class Target:
         inputs: makes them of points of the ground.
         belief: behind the objective, the first if there are several; failed trials are discouraged in it
             and running ones believed.
-        best: if the score is at most the log expected improvement below a value under one posterior, this
-            value; None for other scores.
         root: √β, if the utility is the sum of the bounds of the prior's groups; None for others.
         stretched: the same target under length-scales so many times as long; each costs a factorisation of
             every posterior, and no fit.
@@ -38,7 +36,6 @@ class Target:
     rough: Callable[[], Objective]
     inputs: Callable[[Array], Array]
     belief: Belief
-    best: float | None
     root: float | None
     stretched: Callable[[float], Target]
 

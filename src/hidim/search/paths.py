@@ -7,11 +7,7 @@ A node of the tree is a group of an additive model, or several; each is maximise
 
 A space without conditions has one path: the best settings of all groups together (RPP-GP-UCB, eq. 5).
 
-Since Σ σ_v ≥ σ, the sums explore more than the bound of the sum would. They also bound what a path can bring
-at all. With the mean m, the best value y, G = y − m + Σ max (κ σ_v − μ_v) and S = Σ max σ_v, the expected
-improvement on a path is at most S h(G/S − κ) if G ≤ 0, and at most S h(G/S) otherwise, where
-h(z) = z Φ(z) + φ(z). Of the paths that the recursion keeps, those that cannot reach what another one has are
-dropped. Maxima are those of what was tried.
+Since Σ σ_v ≥ σ, the sums explore more than the bound of the sum would.
 """
 
 from __future__ import annotations
@@ -28,7 +24,6 @@ import numpy as np
 from hidim._settings import at_least, of_type
 from hidim._types import Array, Indices, Rng
 from hidim.acquisition.base import Belief
-from hidim.acquisition.improvement import log_h
 from hidim.frame import Scene
 from hidim.frame.novelty import Seen
 from hidim.optim.base import Score
@@ -62,10 +57,9 @@ KAPPAS = (0.5, 2.0)
 
 
 class Route(NamedTuple):
-    """A path: the sum of the bounds of its groups, larger is better, that of their largest σ_v, the nodes."""
+    """A path: the sum of the bounds of its groups, larger is better, and the nodes."""
 
     bound: float
-    widest: float
     nodes: tuple[Node, ...]
 
 
@@ -128,15 +122,9 @@ class Paths(Search):
             if Seen(situation.scene.seen).first_new(points) is None:
                 points = self._others(belief, axes, root, target.root, np.vstack([points[:1], best]), rng)
             return Found(points, way, _walked(walks))
-        candidates = []
         compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)
-        for kappa, (points, routes) in zip(KAPPAS, compositions, strict=True):
-            points = points if mixing is None else axes.back(points)
-            if target.best is not None and part is target.belief:  # what is bounded is all of it
-                bounds = log_improvement_bound(routes, kappa, target.belief.mean, target.best)
-                points = points[bounds >= target.scores(ground.snap(points)).max()]
-            candidates.append(points)
-        promising = np.vstack(candidates)
+        promising = np.vstack([composition.points for composition in compositions])
+        promising = promising if mixing is None else axes.back(promising)
         points = self.ways.points(way, length, target, ground, best, rng, promising)
         return Found(points, way, _walked(walks))
 
@@ -265,7 +253,7 @@ def _together(settings: Sequence[Setting]) -> Setting:
     row = settings[0].row.copy()
     for setting in settings[1:]:
         row = np.where(np.isnan(setting.row), row, setting.row)
-    return Setting(row, sum(one.bound for one in settings), sum(one.widest for one in settings))
+    return Setting(row, sum(one.bound for one in settings))
 
 
 def _overlap(blocks: Sequence[Block]) -> bool:
@@ -281,7 +269,7 @@ def best_routes(root: Node, settings: Mapping[int, Setting], keep: int) -> list[
     def below(node: Node) -> list[Route]:
         if id(node) not in known:
             own = settings[id(node)]
-            paths = [Route(own.bound, own.widest, (node,))]
+            paths = [Route(own.bound, (node,))]
             for other in node.beside:
                 paths = _joined(paths, below(other), keep)
             for fork in node.forks:
@@ -294,25 +282,11 @@ def best_routes(root: Node, settings: Mapping[int, Setting], keep: int) -> list[
 
 def _joined(left: list[Route], right: list[Route], keep: int) -> list[Route]:
     """The best paths that go one of the `left` and one of the `right` ways."""
-    both = (Route(a.bound + b.bound, a.widest + b.widest, a.nodes + b.nodes) for a in left for b in right)
-    return _best(both, keep)
+    return _best((Route(a.bound + b.bound, a.nodes + b.nodes) for a in left for b in right), keep)
 
 
 def _best(paths: Iterable[Route], keep: int) -> list[Route]:
     return heapq.nlargest(keep, paths, key=lambda path: path.bound)
-
-
-def log_improvement_bound(routes: list[Route], kappa: float, mean: float, best: float) -> Array:
-    """An upper bound (k,) on the log expected improvement over `best` that each path can bring.
-
-    Args:
-        mean: the constant mean, which bounds of nodes leave out.
-    """
-    gain = best - mean + np.array([route.bound for route in routes])
-    width = np.maximum([route.widest for route in routes], 1e-300)
-    # σ h((y − μ)/σ) grows with σ ≤ S, and y − μ ≤ gain − κ σ; for a gain above 0 without κ.
-    z = gain / width - np.where(gain < 0.0, kappa, 0.0)
-    return np.asarray(np.log(width) + log_h(z)[0])
 
 
 def composition(space: Space, route: Route, settings: Mapping[int, Setting]) -> Array:

@@ -50,11 +50,10 @@ class Block(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A group's best setting as a row (D,) that is NaN in all other columns, its bound, and max σ_v."""
+    """A group's best setting as a row (D,) that is NaN in all other columns, and its bound."""
 
     row: Array
     bound: float
-    widest: float
 
 
 class Effort(NamedTuple):
@@ -161,14 +160,13 @@ def best_settings(
         best: (c, D), the best points so far, whose settings are among those scored; NaN where inactive.
     """
     each = int(np.clip(effort.settings // len(blocks), *EACH))
-    chosen, widest, lanes = [], [], []
+    chosen, lanes = [], []
     for some in _parts(blocks, MOST_NUMBERS // ((each + 2 * len(best)) * axes.ground.dim)):
         starts = [_starts(axes, block, each, best, rng) for block in some]
         begins = np.cumsum([0, *map(len, starts)])
         rows = np.vstack(starts)
         places = np.repeat([block.place for block in some], [len(own) for own in starts])
         mean, variance, _ = belief.alone(rows, places)
-        widest.append(np.sqrt(np.maximum.reduceat(variance, begins[:-1])))
         scores = kappas[:, None] * np.sqrt(variance) - mean
         first = [_largest(scores[:, a:b], effort.lanes) + a for a, b in pairwise(begins)]
         chosen.append(rows[np.concatenate(first, axis=1)])  # (number of κ, of lanes, D)
@@ -179,8 +177,8 @@ def best_settings(
         refined, values = _refined(axes, blocks, group, kappa, settings, refine)
         order = np.lexsort((-values, group))  # of each group the best first
         first_lane = order[np.searchsorted(group[order], np.arange(len(blocks)))]
-        of_groups = (refined[first_lane], values[first_lane].tolist(), np.concatenate(widest).tolist())
-        found.append([Setting(*setting) for setting in zip(*of_groups, strict=True)])
+        of_groups = zip(refined[first_lane], values[first_lane].tolist(), strict=True)
+        found.append([Setting(*setting) for setting in of_groups])
     return found
 
 
