@@ -124,7 +124,7 @@ def measured(name: str, method: str, seed: int, trials: Sequence[int]) -> list[M
 def _at(run: Optimizer, recipe: Recipe, seed: int) -> list[Missed]:
     watched = Watched(recipe.search)
     asked = replace(recipe, utility=Improvement(), search=watched)
-    again = Optimizer(run.space, asked, seed=seed)
+    again = Optimizer(run.space, asked, seed=seed, noisy=False)  # no probes of noise
     again.restore(run.history)
     again.ask()
     return watched.notes

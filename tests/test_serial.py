@@ -146,3 +146,9 @@ def test_a_loaded_optimizer_goes_on_where_it_stopped(tmp_path):
     loaded.tell(optimizer.history[7], 1.0)  # pending when it was saved
     assert loaded.history[7].rank == 11
     assert loaded.ask().number == 12
+
+
+def test_a_part_of_an_older_file_is_as_it_was():
+    written = serial.write_method(METHODS["gp"])
+    del written["utility"]["restless"]
+    assert serial.read_method(written).utility == replace(METHODS["gp"].utility, restless=0.0)

@@ -19,6 +19,9 @@ from hidim.trial import Trial, TrialState
 #: Of saved histories and of journals. What format 1 wrote is translated, see `hidim.formats`.
 FORMAT = 2
 
+#: Settings that parts have got later, as they were before: what an older file does not say.
+LATER: dict[str, dict[str, Any]] = {"Bold": {"restless": 0.0}}
+
 
 def write_params(params: Params) -> dict[str, Any]:
     """Arrays become lists, and vectors from an embedding the low-dimensional points that they stand for."""
@@ -138,7 +141,7 @@ def _read_part(data: Any) -> Any:
             f"the history was made with settings {sorted(unknown)} of {name} that this hidim does not know; "
             f"it knows {', '.join(sorted(fields))}"
         )
-    given = {key: value for key, value in data.items() if key != "part"}
+    given = LATER.get(name, {}) | {key: value for key, value in data.items() if key != "part"}
     return kind(**{key: _read_setting(value) for key, value in given.items()})
 
 

@@ -66,6 +66,14 @@ def test_a_fit_of_another_model_is_none_even_if_it_has_the_same_size(meta):
     assert study(Flat(), meta).last() is None
 
 
+def test_the_last_fit_of_the_prior_is_found_behind_those_of_others():
+    flat = Flat()
+    apart = {"fit": fit_of(flat, n=3)["fit"] | {"by": "Peak, apart"}}
+    of_both = study(flat, fit_of(flat, n=2), apart)
+    assert of_both.last() == fit_of(flat, n=2)["fit"]
+    assert study(flat, fit_of(flat, n=2), apart, by="Peak, apart").last() == apart["fit"]
+
+
 @pytest.mark.parametrize(("n", "size", "known"), [(1, 7, True), (9, 7, False), (1, 5, False)])
 def test_a_fit_that_cannot_be_of_these_trials_is_made_anew(n, size, known):
     fitted = Peak().known(study(Flat(), fit_of(Flat(), n=n, cold=n, thetas=[[0.0] * size])))

@@ -10,8 +10,10 @@ from hidim.belief.plateau import TRIALS, is_plateau, is_settled
 from hidim.trial import History, Trial
 
 
-def history(values, sign=1.0):
-    return History([Trial({}, number=i).completed(sign * v, rank=i) for i, v in enumerate(values)])
+def history(values, sign=1.0, way="all"):
+    trials = [Trial({}, number=i, meta={"way": way}) for i in range(len(values))]
+    told = zip(trials, values, strict=True)
+    return History([trial.completed(sign * value, rank=i) for i, (trial, value) in enumerate(told)])
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,19 @@ def test_a_run_has_settled_when_the_last_trials_gain_next_to_nothing_of_what_was
     # the same in any units
     tiny = [1e-9 * value for value in (*begin, *(1.0 - 1e-5 * (1.0 - late)))]
     assert is_settled(history(tiny, sign), 2, maximize=sign < 0)
+
+
+def test_only_suggestions_of_a_model_can_settle():
+    values = [*np.linspace(10.0, 1.0, TRIALS), *[2.0] * TRIALS]
+    assert is_settled(history(values), 2, maximize=False)
+    assert not is_settled(history(values, way="design"), 2, maximize=False)
+    added = History([Trial({}, number=i).completed(v, rank=i) for i, v in enumerate(values)])
+    assert not is_settled(added, 2, maximize=False)
+
+
+def test_a_gain_too_large_for_a_number_is_a_gain():
+    values = [1.7e308] * TRIALS + [1e308] * (TRIALS - 1) + [-1.7e308]
+    assert not is_settled(history(values), 2, maximize=False)
 
 
 def test_penalties_at_the_beginning_do_not_belittle_what_is_gained_later():
@@ -84,3 +99,6 @@ def test_looking_elsewhere_does_not_forget_the_transform_of_the_basin():
     assert apart
     assert len(apart) < 12
     assert not any(fit["outcome"].startswith("log-gap") for fit in apart)
+    first = next(place for place, fit in enumerate(fits) if fit in apart)
+    ahead = [fit["n"] for fit in fits[first:] if fit not in apart]
+    assert len(ahead) < 12  # by growth, and not at every turn

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hidim import Optimizer, Result, minimize
+from hidim.acquisition.utility import Bold
 from hidim.errors import HistoryError
 from hidim.lines import unseal
 from hidim.methods import configured, make_method
+from hidim.methods.recipe import Recipe
 
 HERE = Path(__file__).parent
 NEXT = json.loads((HERE / "next_of_1.json").read_text())
@@ -59,7 +62,10 @@ def test_there_is_a_file_for_every_case():
 def test_a_history_of_format_1_goes_on_as_it_would_have(name):
     optimizer = Optimizer.load(HERE / f"{name}.json")
     if METHODS[name] is not None:
-        assert optimizer.method == make_method(METHODS[name])
+        today = make_method(METHODS[name])
+        if isinstance(today, Recipe) and isinstance(today.utility, Bold):
+            today = replace(today, utility=replace(today.utility, restless=0.0))  # none was restless then
+        assert optimizer.method == today
     assert len(optimizer.history) == (60 if name == "noisy" else 13)
     found = list(optimizer.ask().params.values())
     if name == "auto":  # it has another method for conditional spaces now, which goes on all the same

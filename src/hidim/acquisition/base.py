@@ -29,10 +29,6 @@ class Belief(Protocol):
         """Means (n,) where these were observed."""
 
     @property
-    def mean(self) -> float:
-        """The constant mean, which belongs to no part of the function."""
-
-    @property
     def noise(self) -> float:
         """The variance of the observations."""
 

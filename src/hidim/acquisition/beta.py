@@ -125,8 +125,10 @@ class Matching(Adapting):
     """g and b as large as a reference regret allows (Add-Tree §4.4).
 
     The cumulative regret is estimated by what bounds it, (t β_t I_t)^½, and matched with c t^reference. So
-    β_t^½ = c t^(reference − ½)/I_t^½, where c makes it B_0 after a single observation, and g(t) is what
-    b(t) g(t)^d B_0 leaves of it.
+    β_t^½ = c t^(reference − ½)/I_t^½, where c makes it B_0 after a single observation, but never less than
+    with g = b = 1, and g(t) is what b(t) g(t)^d B_0 leaves of it. I is that under the belief at hand: the one
+    before length-scales are shortened decides by how much, the one after it the bound. Values without noise
+    tell nearly as much each time, and then there is hardly anything left for g.
 
     Args:
         reference: the power of t with which regret may grow: more explores more; below 1 for no regret in the

@@ -72,7 +72,7 @@ class Utility(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
 
     @property
-    def leaves(self) -> float:
+    def restlessness(self) -> float:
         """The share of suggestions that look elsewhere when a run has settled."""
         return 0.0
 
@@ -189,7 +189,7 @@ class Bold(Utility):
             raise MethodError(f"{self!r}: bold and restless are shares of at most 1")
 
     @property
-    def leaves(self) -> float:
+    def restlessness(self) -> float:
         return self.restless
 
     def decided(self, moment: Moment, rng: Rng) -> Decision:

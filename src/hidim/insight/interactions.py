@@ -2,20 +2,20 @@
 
 With f the value that a model expects over the space, as in `hidim.insight.importance`, and V its variance:
 
-    additive    the largest share of V that a sum of functions of single columns explains: a regression on
-                polynomials of every column, judged by points that it has not seen
+    additive    the largest share of V that a sum of functions of single columns explains: the adjusted R² of
+                a regression on polynomials of every column, of high degree where few columns matter
     pairs       ¼ E (f(a) − f(a with i drawn anew) − f(a with j) + f(a with both))² / V, what is due to i and
                 j together, alone or with others (Liu and Owen 2006); 0 if no term of a sum has both
 
-The values are not transformed: the logarithm of a sum is none.
+The values are not transformed: the logarithm of a sum is none. A parameter of an option counts as single:
+that it has no effect under other options is no interaction with the choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -28,14 +28,19 @@ from hidim.insight.importance import percent, total_effects
 from hidim.insight.learned import Learned, check_width, learn
 from hidim.space import Space
 from hidim.space.columns import Kind
+from hidim.space.tree import Vertex
 from hidim.trial import History
 
-#: Columns that are looked at: for the sum, and in pairs.
-COLUMNS, PAIRED = 48, 10
-#: Points for the sum, half of them to judge it, and for every pair; degree of the polynomials.
-POINTS, PAIR_POINTS, DEGREE = 4096, 512, 6
-#: Columns with a smaller share than this are said not to matter; pairs with a smaller one are not listed.
-IDLE, NOTABLE = 0.005, 0.02
+#: Columns that are looked at in pairs: the strongest.
+PAIRED = 10
+#: Points for the sum, and for every pair.
+POINTS, PAIR_POINTS = 4096, 512
+#: So many columns have a linear feature, and columns that matter have as many more together: of degrees up
+#: to these, at least and at most.
+FEATURES, DEGREES = 400, (3, 24)
+#: Columns with a smaller share than this, and than a tenth of an even one, are said not to matter; pairs with
+#: a smaller one than the last are not listed.
+IDLE, EVEN, NOTABLE = 0.005, 0.1, 0.02
 
 
 class Pair(NamedTuple):
@@ -52,8 +57,8 @@ class Interactions:
 
     Args:
         additive: share of the variation over the space that is a sum over single parameters.
-        pairs: of parameters that interact, the strongest first.
-        idle: names of parameters that do not matter.
+        pairs: that interact, of the ten strongest parameters or coordinates, the strongest pair first.
+        idle: names of parameters and coordinates that do not matter.
         quality: R² of the model on left-out trials.
     """
 
@@ -74,15 +79,14 @@ def interactions(space: Space, history: History, *, maximize: bool) -> Interacti
     learned = learn(_view(space), history, maximize=maximize)
     rng = np.random.default_rng(0)
     effects = total_effects(learned, rng)
-    order, least = np.argsort(-effects, kind="stable"), IDLE * float(effects.sum())
-    strongest = order[effects[order] > least]
-    points = rng.random((POINTS, space.dim))
-    points[:, order[COLUMNS:]] = 0.5
-    values = learned.mean(space.snap(points))
-    names = space.columns.names
+    order = np.argsort(-effects, kind="stable")
+    least = min(IDLE, EVEN / space.dim) * float(effects.sum())
+    points = space.snap(rng.random((POINTS, space.dim)))
+    values = learned.mean(points)
+    strongest, names = order[effects[order] > least], space.columns.names
     return Interactions(
-        _additive(space, strongest[:COLUMNS], points, values),
-        _pairs(learned, strongest[:PAIRED], float(np.var(values)), names, rng),
+        _additive(space, order, len(strongest), points, values),
+        _pairs(learned, strongest[:PAIRED], float(np.var(values)), rng),
         tuple(names[column] for column in order[::-1] if effects[column] <= least),
         learned.quality,
     )
@@ -94,31 +98,38 @@ def _view(space: Space) -> View:
     return view if space.is_conditional else view._replace(prior=Mixed())
 
 
-def _additive(space: Space, columns: Indices, points: Array, values: Array) -> float:
-    """The share of the variance of values (r,) at points (r, D) that functions of single columns explain."""
-    seen = space.snap(points)
-    features = np.hstack([np.ones((len(seen), 1)), *map(partial(_features, space, seen), columns.tolist())])
-    half = len(seen) // 2
-    weights = np.linalg.lstsq(features[:half], values[:half], rcond=None)[0]
-    left = values[half:] - features[half:] @ weights
-    return float(np.clip(1.0 - np.mean(left**2) / np.var(values[half:]), 0.0, 1.0))
+def _additive(space: Space, order: Indices, count: int, points: Array, values: Array) -> float:
+    """The share of the variance of values (r,) at points (r, D) that functions of single columns explain.
+
+    Args:
+        order: columns (D,), the strongest first.
+        count: how many of them matter.
+    """
+    more = int(np.clip(FEATURES // max(count, 1), *DEGREES))
+    features = [np.ones((len(points), 1))]
+    features += [_features(space, points[:, column], column, 1) for column in order[:FEATURES]]
+    for column in order[:count][: FEATURES // more]:
+        features.append(_features(space, points[:, column], column, more)[:, 1:])
+    every = np.hstack(features)
+    weights, _, rank, _ = np.linalg.lstsq(every, values, rcond=None)
+    left = float(np.sum((values - every @ weights) ** 2)) / (len(points) - int(rank))
+    return float(np.clip(1.0 - left / np.var(values, ddof=1), 0.0, 1.0))
 
 
-def _features(space: Space, points: Array, column: int) -> Array:
-    """Functions (r, k) of one column of points (r, D); 0 where it is inactive."""
-    u = points[:, column]
-    levels = int(min(space.columns.levels[column], DEGREE + 1))
+def _features(space: Space, u: Array, column: int, degree: int) -> Array:
+    """Functions (r, k) of the places (r,) in one column, the linear one first; 0 where it is inactive.
+
+    Of labels, one for each of them, whatever the degree.
+    """
     if space.columns.kind[column] == Kind.LABEL:
-        places = np.unique(u[~np.isnan(u)])
-        return np.asarray(u[:, None] == places, dtype=np.float64)
-    polynomials = legvander(np.nan_to_num(2.0 * u - 1.0), levels - 1)[:, 1:]
+        return np.asarray(u[:, None] == np.unique(u[~np.isnan(u)]), dtype=np.float64)
+    highest = int(min(space.columns.levels[column] - 1, degree))
+    polynomials = legvander(np.nan_to_num(2.0 * u - 1.0), highest)[:, 1:]
     return np.where(np.isnan(u)[:, None], 0.0, polynomials)
 
 
-def _pairs(
-    learned: Learned, columns: Indices, variance: float, names: Sequence[str], rng: Rng
-) -> tuple[Pair, ...]:
-    space = learned.space
+def _pairs(learned: Learned, columns: Indices, variance: float, rng: Rng) -> tuple[Pair, ...]:
+    space, names = learned.space, learned.space.columns.names
     points, anew = rng.random((PAIR_POINTS, space.dim)), rng.random((PAIR_POINTS, space.dim))
 
     def with_new(*which: int) -> Array:
@@ -127,8 +138,23 @@ def _pairs(
         return learned.mean(space.snap(moved))
 
     known, single = with_new(), {column: with_new(column) for column in columns.tolist()}
-    found = []
+    gated, found = _gated(space), []
     for i, j in combinations(sorted(single), 2):
-        together = known - single[i] - single[j] + with_new(i, j)
-        found.append(Pair(names[i], names[j], 0.25 * float(np.mean(together**2)) / variance))
+        if (i, j) not in gated:
+            together = known - single[i] - single[j] + with_new(i, j)
+            found.append(Pair(names[i], names[j], 0.25 * float(np.mean(together**2)) / variance))
     return tuple(sorted((pair for pair in found if pair.share >= NOTABLE), key=lambda pair: -pair.share))
+
+
+def _gated(space: Space) -> set[tuple[int, int]]:
+    """Pairs of columns, the smaller first, of which one is a choice that decides whether the other exists."""
+    found: set[tuple[int, int]] = set()
+
+    def below(vertex: Vertex) -> Iterator[int]:
+        for child in chain.from_iterable(vertex.branches):
+            yield from range(child.columns.start, child.columns.stop)
+            yield from below(child)
+
+    for vertex in space.vertices:
+        found |= {(min(vertex.start, column), max(vertex.start, column)) for column in below(vertex)}
+    return found

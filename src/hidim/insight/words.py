@@ -265,7 +265,10 @@ def _together(insight: Findings) -> Iterator[str]:
         f"Of the values themselves, {percent(known.additive)} adds up over single parameters "
         f"({_trust(known.quality)})."
     )
-    pairs = [f"{pair.first} × {pair.second} ({percent(pair.share)})" for pair in known.pairs[:MOST_PAIRS]]
+    pairs = [
+        f"{short(pair.first, LONGEST)} × {short(pair.second, LONGEST)} ({percent(pair.share)})"
+        for pair in known.pairs[:MOST_PAIRS]
+    ]
     if pairs:
         yield f"Interacting: {', '.join(pairs)}{_and_more(len(known.pairs) - len(pairs))}."
     if known.idle and known.quality >= GOOD:

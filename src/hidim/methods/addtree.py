@@ -46,7 +46,7 @@ LEAVES = Recipe(
     frame=Cube(),
     prior=Tree(by="paths", form="se", lengthscales="hierarchical", warped=True),
     inference=Peak(outcome="auto", twins=True),
-    utility=Bold(),
+    utility=Bold(restless=0.0),
     search=Ways(),
     initial=10,
 )

@@ -71,7 +71,7 @@ class Study:
     Args:
         prior: the family of models.
         by: the name of the inference, which does not take over what another one remembered, nor what it
-            remembered itself of suggestions that look elsewhere.
+            remembered itself of restless suggestions, see `hidim.belief.plateau`.
         scene: where, and what was observed.
         noisy: whether values are noisy.
         gentle: choose among transforms of the losses that do not stretch what is close to the best value.
