@@ -89,7 +89,7 @@ def test_it_is_told_in_words_and_as_a_table():
     text = known.explain()
     assert "adds up over single parameters" in text
     assert "Interacting: a × b" in text
-    assert "Without effect, as far as it sees: idle." in text
+    assert "Next to no effect over the whole space: idle." in text
 
 
 def test_too_few_trials_are_refused():

@@ -274,7 +274,7 @@ def _together(insight: Findings) -> Iterator[str]:
     if known.idle and known.quality >= GOOD:
         listed = shortened(list(known.idle[:MOST_IDLE]), LONGEST)
         rest = _and_more(len(known.idle) - len(listed))
-        yield f"Without effect, as far as it sees: {', '.join(listed)}{rest}."
+        yield f"Next to no effect over the whole space: {', '.join(listed)}{rest}."
 
 
 def _and_more(count: int) -> str:
