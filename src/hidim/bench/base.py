@@ -54,6 +54,10 @@ class Problem(ABC):
     def value(self, params: Params) -> float:
         """The objective at a configuration, without noise; may raise `Crash`."""
 
+    def is_best_branch(self, params: Params) -> bool | None:
+        """Whether a configuration has the labels of the best one; None if these are not known."""
+        return None
+
 
 @dataclass(frozen=True)
 class BoxProblem(Problem):

@@ -24,6 +24,7 @@ def add_to(commands: Any) -> None:
     _add_paper(actions)
     _add_maximizers(actions)
     _add_suite(actions)
+    _add_conditional(actions)
 
 
 def _add_list(actions: Any) -> None:
@@ -130,14 +131,31 @@ def _add_suite(actions: Any) -> None:
         "ratios to the best peer, paired tests and a performance profile, as Markdown. Finished runs in the "
         "results files are skipped.",
     )
+    parser.add_argument("--evaluations", type=_positive, default=200, metavar="N", help="per run (200)")
+    _add_comparison(parser, seeds=5, out="suite.jsonl")
+    parser.set_defaults(handler=_suite)
+
+
+def _add_conditional(actions: Any) -> None:
+    parser = actions.add_parser(
+        "conditional",
+        help="spaces with conditions: who finds the right branch",
+        description="Run methods on problems with conditional parameters, and print medians, how many runs "
+        "end in a wrong branch and paired tests, as Markdown. Finished runs in the results files are "
+        "skipped.",
+    )
+    _add_comparison(parser, seeds=10, out="conditional.jsonl")
+    parser.set_defaults(handler=_conditional)
+
+
+def _add_comparison(parser: argparse.ArgumentParser, *, seeds: int, out: str) -> None:
+    """The arguments of a comparison of several methods with ours."""
     parser.add_argument("--methods", type=split_names, default=["hidim:auto", "random"], help="by commas")
     parser.add_argument("--ours", default="hidim:auto", help="which all others are compared with")
-    parser.add_argument("--seeds", type=_positive, default=5, metavar="N", help="seeds 0 to N-1 (default 5)")
-    parser.add_argument("--evaluations", type=_positive, default=200, metavar="N", help="per run (200)")
+    parser.add_argument("--seeds", type=_positive, default=seeds, metavar="N", help=f"0 to N-1 ({seeds})")
     parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="processes (default 1)")
-    parser.add_argument("--out", type=Path, default=Path("suite.jsonl"), help="results file, appended to")
+    parser.add_argument("--out", type=Path, default=Path(out), help="results file, appended to")
     parser.add_argument("--with", type=Path, nargs="*", default=[], dest="others", help="further results")
-    parser.set_defaults(handler=_suite)
 
 
 def _list(_: argparse.Namespace) -> None:
@@ -236,6 +254,19 @@ def _suite(options: argparse.Namespace) -> int:
     for at in suite.stops(options.evaluations):
         print(suite.table(records, options.ours, at) + "\n")
     print(f"`hidim bench suite`; {provenance(records)}")
+    return int(failed > 0)
+
+
+def _conditional(options: argparse.Namespace) -> int:
+    from hidim.bench import trees
+    from hidim.bench.report import provenance
+    from hidim.bench.runner import read_records, sweep
+
+    jobs = trees.plan_trees(options.methods, range(options.seeds))
+    failed = sum(bool(record["error"]) for record in sweep(jobs, options.out, options.jobs))
+    records = read_records(options.out) + _records(options.others)
+    print(trees.table(records, options.ours))
+    print(f"\n`hidim bench conditional`; {provenance(records)}")
     return int(failed > 0)
 
 

@@ -50,6 +50,9 @@ class Jenatton(TreeProblem):
         shift = self.shifts[int(square[1]) - 4]
         return float((params[square] + shift) ** 2 + offset + params[linear])
 
+    def is_best_branch(self, params: Params) -> bool:
+        return (params["x1"], params.get("x2")) == ("0", "0")
+
 
 def shifted_jenatton() -> Jenatton:
     """The same with minimisers that no method finds because it begins with the centre."""
@@ -93,12 +96,21 @@ class DeepTree(TreeProblem):
         return below("")
 
     def value(self, params: Params) -> float:
-        path, total = "", 0.0
-        while len(path) < self.depth:
-            path += params[f"c{path}"]
+        total = 0.0
+        for path in self._paths(params):
             centre, turn, offset = self.nodes[path]
             away = turn @ (np.array([params[f"x{path}_{i}"] for i in range(self.width)]) - centre)
             stretched = away * np.logspace(0.0, 1.0, self.width)
             total += offset + float(stretched @ stretched) / self.width / 4.0
             total += 0.05 * float(np.mean(1.0 - np.cos(6.0 * np.pi * away)))
         return total
+
+    def is_best_branch(self, params: Params) -> bool:
+        return self.nodes[self._paths(params)[-1]][2] == 0.0
+
+    def _paths(self, params: Params) -> list[str]:
+        """The nodes on the way to the leaf, each by the labels that lead there."""
+        paths = [""]
+        while len(paths[-1]) < self.depth:
+            paths.append(paths[-1] + params[f"c{paths[-1]}"])
+        return paths[1:]

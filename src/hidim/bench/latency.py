@@ -55,7 +55,7 @@ def measure(method: str, dim: int, size: int, repeats: int, family: str) -> Cell
     _filled(method, _task(family, 10), 12, budget=13).ask()
     task = _task(family, dim)
     peer = _filled(method, task, size, budget=size + repeats + 1)
-    first, *asks = (step(peer, task)[1] for _ in range(repeats + 1))
+    first, *asks = (step(peer, task)[2] for _ in range(repeats + 1))
     return Cell(method, dim, size, first, tuple(asks), _peak_mb())
 
 

@@ -83,16 +83,17 @@ class Random(Peer):
 
 
 class Optuna(Peer):
-    """An Optuna study with one of its samplers at the sampler's defaults, over floats x0, x1, …"""
+    """An Optuna study with one of its samplers, at its defaults but for `settings`, over floats x0, x1, …"""
 
-    def __init__(self, sampler: str, problem: Problem, seed: int) -> None:
+    def __init__(self, sampler: str, problem: Problem, seed: int, **settings: Any) -> None:
         optuna = require("optuna", "bench")
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         warnings.filterwarnings("ignore", module=r"optuna|botorch|gpytorch|linear_operator")
         if sampler == "GPSampler":
             require("torch", "bench")  # here, so that no ask pays for the import
         self._optuna, self._problem = optuna, problem
-        self._study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(seed=seed))
+        made = getattr(optuna.samplers, sampler)(seed=seed, **settings)
+        self._study = optuna.create_study(sampler=made)
         self._trial: Any = None
 
     def ask(self) -> Params:
@@ -339,6 +340,9 @@ class Hidim(Peer):
 PEERS: dict[str, Callable[[Problem, int, int], Peer]] = {
     "random": Random,
     "optuna-tpe": lambda problem, seed, _: Optuna("TPESampler", problem, seed),
+    "optuna-tpe-group": lambda problem, seed, _: Optuna(
+        "TPESampler", problem, seed, multivariate=True, group=True
+    ),
     "optuna-gp": lambda problem, seed, _: Optuna("GPSampler", problem, seed),
     "optuna-cmaes": lambda problem, seed, _: Optuna("CmaEsSampler", problem, seed),
     "botorch": BoTorch,

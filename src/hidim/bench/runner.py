@@ -8,6 +8,7 @@ the values that it had, and is tried again by the next command; the last line of
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import platform
@@ -65,19 +66,23 @@ def execute(job: Job) -> Record:
     `values` holds every value in order, `ask_seconds` the method's own time for each: that inside `ask` and
     `tell`. Neither the objective nor the making of the method, with its imports, is counted. On a noisy
     problem the method is told values with noise, the same for every method; `values` are those without, and
-    `recommended` is that of the configuration which the method recommends in the end.
+    `recommended` is that of the configuration which the method recommends in the end. `best_branch` says
+    whether the labels of the best configuration are right, where that is known.
     """
     values: list[float | None] = []
     seconds: list[float] = []
-    error = recommended = None
+    error = recommended = best_branch = None
+    best = math.inf
     task = problem(job.problem)
     noise = task.noise * np.random.default_rng([job.seed, job.evaluations]).standard_normal(job.evaluations)
     try:
         peer = make_peer(job.method, task, job.seed, job.evaluations)
         for added in noise:
-            value, own = step(peer, task, added)
+            params, value, own = step(peer, task, added)
             values.append(value)
             seconds.append(own)
+            if value is not None and value < best:
+                best, best_branch = value, task.is_best_branch(params)
         if task.noise:
             place = peer.recommend()
             observed = np.array(values, dtype=float) + noise
@@ -88,6 +93,7 @@ def execute(job: Job) -> Record:
         "optimum": task.optimum,
         "values": values,
         "recommended": recommended,
+        "best_branch": best_branch,
         "own_seconds": sum(seconds),
         "ask_seconds": [round(second, 6) for second in seconds],
         "error": error,
@@ -97,8 +103,8 @@ def execute(job: Job) -> Record:
     }
 
 
-def step(peer: Peer, task: Problem, noise: float = 0.0) -> tuple[float | None, float]:
-    """One evaluation: its value, None if it crashed, and the seconds that the method itself took."""
+def step(peer: Peer, task: Problem, noise: float = 0.0) -> tuple[Params, float | None, float]:
+    """One evaluation: where, its value, None if it crashed, and the seconds that the method itself took."""
     start = time.perf_counter()
     params = peer.ask()
     asked = time.perf_counter()
@@ -108,7 +114,7 @@ def step(peer: Peer, task: Problem, noise: float = 0.0) -> tuple[float | None, f
         peer.fail(params)
     else:
         peer.tell(params, value + noise)
-    return value, asked - start + time.perf_counter() - valued
+    return params, value, asked - start + time.perf_counter() - valued
 
 
 def _value(task: Problem, params: Params) -> float | None:

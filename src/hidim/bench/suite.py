@@ -172,11 +172,11 @@ def _tests(found: Mapping[tuple[str, str], dict[int, float]], ours: str, others:
     """Share of paired runs that ours wins against each other, by class, and the p of a signed-rank test."""
     rows = []
     for name, names in (*CLASSES.items(), ("**all**", tuple(problems()))):
-        rows.append([name, *(_pair(found, names, ours, other) for other in others)])
+        rows.append([name, *(paired(found, names, ours, other) for other in others)])
     return render([f"{ours} wins (p)", *others], rows, left=1, markdown=True)
 
 
-def _pair(
+def paired(
     found: Mapping[tuple[str, str], dict[int, float]], names: Sequence[str], ours: str, other: str
 ) -> str:
     gaps = []

@@ -56,6 +56,9 @@ class Training(TreeProblem):
         away = rate - wanted
         return float(offset + extra + 0.15 * away**2 + 0.03 * (decay + 4.5 + 0.5 * away) ** 2)
 
+    def is_best_branch(self, params: Params) -> bool:
+        return bool(params["optimiser"] == "adam")
+
 
 #: How well a classifier does after each preprocessor, at best. With parameters as they come, "none" and
 #: "forest" look best.
@@ -107,6 +110,9 @@ class Pipeline(TreeProblem):
             total += 0.08 * (log10(params["k"]) - 0.9) ** 2 + 0.02 * (params["power"] - 1.2) ** 2
         return total
 
+    def is_best_branch(self, params: Params) -> bool:
+        return (params["prepare"], params["classify"], params.get("whiten")) == ("project", "svm", "yes")
+
 
 #: The best width of every layer.
 _WIDTHS = (160, 100, 64, 40)
@@ -154,3 +160,6 @@ class Network(TreeProblem):
             total += 0.06 * away**2 + 0.4 * (params[f"{kind}_drop{i}"] - 0.2 - 0.2 * away) ** 2
             total += 0.004 * (1.0 - cos(3.0 * pi * away))
         return float(total)
+
+    def is_best_branch(self, params: Params) -> bool:
+        return (params["kind"], params.get("skip_depth")) == ("skip", "4")
