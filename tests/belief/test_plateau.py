@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hidim import Float, Optimizer, Space
-from hidim.belief.plateau import TRIALS, is_plateau, is_settled
+from hidim.belief.plateau import TRIALS, is_settled, plateau
 from hidim.trial import History, Trial
 
 
@@ -17,21 +17,22 @@ def history(values, sign=1.0, way="all"):
 
 
 @pytest.mark.parametrize(
-    ("values", "plateau"),
+    ("values", "ties"),
     [
-        ([], False),
-        ([1.0], False),
-        ([3.0, 1.0, 2.0], False),
-        ([3.0, 1.0, 1.0], False),
-        ([3.0, 1.0, 1.0, 1.0], True),
-        ([1.0, 1.0, 1.0, 0.5], False),
-        ([1.0, 1.0, 1.0, *range(2, 11)], False),
-        ([2.0, 2.0, 2.0, 1.0, 1.0], False),
+        ([], 0),
+        ([1.0], 0),
+        ([3.0, 1.0, 2.0], 0),
+        ([3.0, 1.0, 1.0], 0),
+        ([3.0, 1.0, 1.0, 1.0], 2),
+        ([1.0] * 30, 29),
+        ([1.0, 1.0, 1.0, 0.5], 0),
+        ([1.0, 1.0, 1.0, *range(2, 11)], 0),
+        ([2.0, 2.0, 2.0, 1.0, 1.0], 0),
     ],
 )
-def test_a_plateau_is_several_late_ties_with_the_best_value(values, plateau):
+def test_a_plateau_is_several_late_ties_with_the_best_value(values, ties):
     for sign in (1.0, -1.0):
-        assert is_plateau(history(values, sign), maximize=sign < 0) is plateau
+        assert plateau(history(values, sign), maximize=sign < 0) == ties
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -131,5 +131,17 @@ def test_on_a_plateau_fewer_suggestions_change_what_does_not_matter(monkeypatch)
         return sum(trial.value == optimizer.best.value for trial in optimizer.history)
 
     aware = ties()
-    monkeypatch.setattr("hidim.methods.recipe.is_plateau", lambda history, *, maximize: False)
+    monkeypatch.setattr("hidim.methods.recipe.plateau", lambda history, *, maximize: 0)
     assert aware < 0.6 * ties()
+
+
+def test_a_plateau_about_the_best_point_is_left():
+    """All about the centre is equally good, everything farther away equally bad."""
+    for seed in range(2):
+        optimizer = Optimizer(Space(x=Vector(12, 0.0, 1.0)), "gp", seed=seed)
+        for _ in range(28):
+            trial = optimizer.ask()
+            optimizer.tell(trial, 1.0 if np.linalg.norm(trial.params["x"] - 0.5) < 0.5 else 2.0)
+        suggested = [trial.value for trial in optimizer.history[10:]]
+        first = suggested.index(1.0)
+        assert 2.0 in suggested[first : first + 14]

@@ -30,14 +30,18 @@ DESIGN = "design"
 TRIALS, WORTH = 15, 1e-4
 
 
-def is_plateau(history: History, *, maximize: bool) -> bool:
-    """Whether several of the last trials have exactly the best value: more of that kind teach nothing."""
+def plateau(history: History, *, maximize: bool) -> int:
+    """How many trials have exactly the best value, after the first, if several of the last have it; else 0.
+
+    More of that kind teach nothing.
+    """
     losses: list[float] = history.losses(maximize=maximize).tolist()
     if not losses:
-        return False
+        return 0
     best = min(losses)
     first = losses.index(best)
-    return sum(loss == best for loss in losses[max(first + 1, len(losses) - LATELY) :]) >= TIES
+    lately = losses[max(first + 1, len(losses) - LATELY) :].count(best)
+    return losses.count(best) - 1 if lately >= TIES else 0
 
 
 def is_settled(history: History, dim: int, *, maximize: bool) -> bool:

@@ -25,7 +25,7 @@ from hidim.acquisition.utility import Bold, Decision, Moment, Utility
 from hidim.belief.feasibility import Feasibility, learn_feasibility
 from hidim.belief.inference import Inference, Peak, Study
 from hidim.belief.noise import is_noisy, probe
-from hidim.belief.plateau import is_plateau, is_settled
+from hidim.belief.plateau import is_settled, plateau
 from hidim.belief.priors import Flat, Learnable, Prior
 from hidim.errors import MethodError, NumericalError
 from hidim.frame import Cube, Frame, Scene, design, suggestion
@@ -134,9 +134,9 @@ class Recipe(Method):
 
     def _model_based(self, scene: Scene, rng: Rng) -> Suggestion:
         noisy = is_noisy(scene.task, scene.history)
-        plateau = is_plateau(scene.trials, maximize=scene.task.maximize)
-        restless = not plateau and not noisy and self._is_restless(scene, rng)
-        elsewhere = plateau or restless
+        ties = plateau(scene.trials, maximize=scene.task.maximize)
+        restless = not ties and not noisy and self._is_restless(scene, rng)
+        elsewhere = ties > 0 or restless
         study = self._study(scene, noisy=noisy, gentle=elsewhere, apart=restless)
         fitted = self.inference.fitted(study, rng)
         posteriors = study.posteriors(fitted)
@@ -146,7 +146,7 @@ class Recipe(Method):
             point, twin = found
             memory = study.remembered(fitted._replace(told={}), posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
-        decision = self.utility.decided(Moment(noisy, elsewhere), rng)
+        decision = self.utility.decided(Moment(noisy, elsewhere, ties), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
         n = len(scene.seen.y)
 
