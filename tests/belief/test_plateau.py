@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from hidim import Float, Optimizer, Space
+from hidim.acquisition.beta import Fixed
+from hidim.acquisition.utility import Bold, GroupBounds, Moment
 from hidim.belief.plateau import TRIALS, is_settled, plateau
 from hidim.trial import History, Trial
 
@@ -103,3 +107,27 @@ def test_looking_elsewhere_does_not_forget_the_transform_of_the_basin():
     first = next(place for place, fit in enumerate(fits) if fit in apart)
     ahead = [fit["n"] for fit in fits[first:] if fit not in apart]
     assert len(ahead) < 12  # by growth, and not at every turn
+
+
+def test_bounds_are_wider_the_longer_a_plateau_is():
+    belief = SimpleNamespace(dim=2, widest=2)
+
+    def width(ties):
+        moment = Moment(elsewhere=ties > 0, ties=ties)
+        return GroupBounds(Fixed(4.0)).decided(moment, np.random.default_rng(0)).root(belief)
+
+    assert width(0) == 2.0
+    assert 2.0 < width(2) < width(6) < width(10)
+    assert width(100_000) == 8.0
+
+
+def test_the_margin_grows_with_the_ties_up_to_a_limit():
+    belief = SimpleNamespace(y=np.array([0.0, 1.0]))
+
+    def margin(ties):
+        decision = Bold(bold=0.0).decided(Moment(elsewhere=ties > 0, ties=ties), np.random.default_rng(0))
+        return -decision.acquisition(belief, 0).best
+
+    assert margin(0) == 0.0
+    assert 0.0 < margin(2) < margin(6) < margin(10) < 1.0
+    assert margin(100_000) == margin(50) < 1.0
