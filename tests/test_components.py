@@ -161,3 +161,11 @@ def test_trials_that_follow_each_other_do_not_single_out_a_few_parameters():
     effects = [effect for component in found for effect in component.effects]
     inside = [e.low[0] <= 1.1**2 - (e.at - 0.1) ** 2 <= e.high[0] for e in effects]
     assert np.mean(inside) > 0.8
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_shares_are_the_same_for_values_of_any_size(size):
+    groups = [["a", "c"], ["b"]]
+    plain = {c.names: c.share for c in Insight(SPACE, history()).components(groups)}
+    scaled = Insight(SPACE, history(f=lambda p: size * value(p))).components(groups)
+    assert {c.names: c.share for c in scaled} == pytest.approx(plain, abs=1e-3)

@@ -110,11 +110,11 @@ def test_looking_elsewhere_does_not_forget_the_transform_of_the_basin():
 
 
 def test_bounds_are_wider_the_longer_a_plateau_is():
-    belief = SimpleNamespace(dim=2, widest=2)
+    belief = SimpleNamespace(dim=2, widest=2, groups=(np.arange(2),))
 
     def width(ties):
         moment = Moment(elsewhere=ties > 0, ties=ties)
-        return GroupBounds(Fixed(4.0)).decided(moment, np.random.default_rng(0)).root(belief)
+        return GroupBounds(Fixed(4.0)).decided(moment, np.random.default_rng(0)).roots(belief)[0]
 
     assert width(0) == 2.0
     assert 2.0 < width(2) < width(6) < width(10)

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from hidim import Choice, Float, Int, Optimizer, Space, Vector
+from hidim.acquisition.utility import Moment
 from hidim.belief.priors import Additive, Lesson
 from hidim.errors import MethodError
 from hidim.frame import Ground
+from hidim.gp.fit import fit
 from hidim.gp.kernels.groups import groups_in
 from hidim.gp.posterior import Posterior
 from hidim.gp.restriction import log_ratio, mixed
@@ -117,6 +119,20 @@ def test_bounds_are_those_of_the_paper():
     assert known.root(belief, belief.widest) == pytest.approx(math.sqrt(0.2 * 3 * math.log(2 * 20)))
 
 
+def test_every_group_has_the_bound_of_its_own_number_of_columns():
+    space = Space(x=Vector(3), a=Choice("u", "v"), b=Choice("u", "v"), z=Float(0, 1))
+    belief = _known(Additive(groups=[["x"], ["a", "b"]]), space, labels=True)
+    decision = METHODS["add-gp"].utility.decided(Moment(), np.random.default_rng(0))
+    widths = np.array([len(columns) for columns in belief.groups])
+    assert sorted(widths.tolist()) == [1, 2, 3]
+    np.testing.assert_allclose(decision.roots(belief) ** 2, 0.2 * widths * math.log(2 * len(belief.y)))
+
+
+def test_suggestions_made_of_groups_say_so():
+    optimizer = run(quick("rpp-gp"), Space(x=Vector(4)), pairs, 9)
+    assert {trial.meta["way"] for trial in optimizer.history} == {"design", "groups"}
+
+
 def test_too_many_directions_are_refused_before_anything_is_evaluated():
     with pytest.raises(MethodError, match=r"at most 500 numbers, and there are 501.*delta=0"):
         Optimizer(Space(x=Vector(501)), "rpp-gp").ask()
@@ -170,6 +186,8 @@ def test_groups_of_parameters_that_do_not_always_exist_together_are_refused():
     ):
         with pytest.raises(MethodError, match=f"{pair} do not always exist together"):
             _columns(Additive(groups=[group]), space)
+    with pytest.raises(MethodError, match="'C' stands for 'm=svm/C', 'm=other/C': name one"):
+        _columns(Additive(groups=[["C", "depth"]]), space)
     names = space.columns.names
     found = _columns(Additive(groups=[["C", "g"]]), space)
     assert {frozenset(names[c] for c in group) for group in found if len(group) > 1} == {
@@ -219,11 +237,12 @@ def test_given_groups_are_used_with_learnt_directions():
 # -- what is learnt ------------------------------------------------------------------------------------------
 
 
-def test_planted_groups_are_learnt_through_the_prior():
+@pytest.mark.parametrize("more", [{}, {"spread": 0.3}, {"lengthscales": "grouped"}])
+def test_planted_groups_are_learnt_through_the_prior(more):
     rng = np.random.default_rng(0)
     space, x = Space(x=Vector(6)), rng.random((150, 6))
     y = np.sin(4 * x[:, 0]) * np.cos(3 * x[:, 5]) + x[:, 1] * x[:, 3] * 2 + np.exp(x[:, 2] * x[:, 4])
-    prior = Additive(size=2)
+    prior = Additive(size=2, **more)
     learnt = prior.learnt(Lesson(Ground(space), x, (y - y.mean()) / y.std()), rng)
     assert {frozenset(group) for group in learnt["groups"]} == {
         frozenset({0, 5}),
@@ -243,6 +262,29 @@ def test_a_planted_direction_is_learnt_through_the_prior(pursuit):
     columns = np.array(structure["weights"])
     cosines = np.abs(w @ columns) / np.linalg.norm(w) / np.linalg.norm(columns, axis=0)
     assert cosines.max() > 0.97
+
+
+def test_what_the_gradient_has_found_is_kept():
+    """The likelihood of the structure is that of the fit, and far above that of the axes."""
+    rng = np.random.default_rng(0)
+    space, x = Space(x=Vector(4)), rng.random((80, 4))
+    z = (x - 0.5) @ (np.linalg.qr(rng.standard_normal((4, 4)))[0] * [4.0, 3.0, 0.5, 0.2])
+    y = np.sin(1.5 * z[:, 0]) + np.sin(1.0 + 1.5 * z[:, 1]) * np.cos(z[:, 2])
+    y = (y - y.mean()) / y.std()
+    prior = Additive(size=2, delta=None, pursuit="gradient")
+
+    def likelihood(structure):
+        model = prior.model(Ground(space), structure=structure)
+        theta = fit(model, x, y, [model.start], max_evaluations=200).theta
+        return model.log_density(x, y)(theta)
+
+    learnt = prior.learnt(Lesson(Ground(space), x, y), rng)
+    axes = likelihood({"groups": learnt["groups"]})
+    norms = np.linalg.norm(learnt["weights"], axis=0)
+    assert learnt["alpha"] == 0.0
+    assert likelihood(learnt) > axes + 100.0
+    unit = learnt | {"weights": (np.array(learnt["weights"]) / norms).tolist()}
+    assert likelihood(learnt) > likelihood(unit) + 1.0
 
 
 # -- the search ----------------------------------------------------------------------------------------------
@@ -322,7 +364,7 @@ def test_the_sum_of_bounds_of_overlapping_groups():
     u = np.random.default_rng(5).random((6, 4))
     blocks = [Block(columns, place=place) for place, columns in enumerate(known.groups)]
     np.testing.assert_allclose(
-        summed_bounds(known, 1.5, blocks, u).value, _sum_of_bounds(known, 1.5, u), atol=1e-9
+        summed_bounds(known, np.full(3, 1.5), blocks, u).value, _sum_of_bounds(known, 1.5, u), atol=1e-9
     )
 
 

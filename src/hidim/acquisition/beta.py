@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hidim._settings import at_least
 from hidim.acquisition.base import Belief
@@ -16,6 +17,9 @@ LARGEST_POWER = 50.0
 
 class Beta(ABC):
     """β of a confidence bound."""
+
+    #: Whether the groups of a sum have a β each, by their numbers of columns, or all that of the largest.
+    by_group: ClassVar[bool] = False
 
     @abstractmethod
     def root(self, belief: Belief, dim: int) -> float:
@@ -43,6 +47,8 @@ class Fixed(Beta):
 @dataclass(frozen=True)
 class Logarithmic(Beta):
     """β_t = factor · d · log 2t, as in the code of Add-GP-UCB (Kandasamy et al. 2015)."""
+
+    by_group: ClassVar[bool] = True
 
     factor: float = 0.2
 

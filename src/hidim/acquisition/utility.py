@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from hidim._settings import at_least, of_type
-from hidim._types import Rng
+from hidim._types import Array, Rng
 from hidim.acquisition.base import Acquisition, Belief, averaged
 from hidim.acquisition.beta import Beta, Fixed
 from hidim.acquisition.confidence import ConfidenceBound
@@ -63,14 +65,14 @@ class Decision(NamedTuple):
         logarithmic: scores are logarithms, to be averaged as what they are logarithms of.
         positive: scores are positive, and a probability is a factor; otherwise its logarithm is added.
         meta: what a suggestion has to remember.
-        root: of a belief, √β, if the utility is the sum of the bounds of the prior's groups.
+        roots: of a belief, √β of every group, if the utility is the sum of the bounds of the prior's groups.
     """
 
     acquisition: Callable[[Belief, int], Acquisition]
     logarithmic: bool = False
     positive: bool = False
     meta: Mapping[str, Any] = MappingProxyType({})
-    root: Callable[[Belief], float] | None = None
+    roots: Callable[[Belief], Array] | None = None
 
     def objective(self, beliefs: Sequence[Belief]) -> Objective:
         """The score of points, averaged over beliefs."""
@@ -163,10 +165,13 @@ class GroupBounds(Utility):
         of_type(self, beta=Beta)
 
     def decided(self, moment: Moment, rng: Rng) -> Decision:
-        def root(belief: Belief) -> float:
-            return self.beta.root(belief, belief.widest) * moment.doubt
+        def roots(belief: Belief) -> Array:
+            if not self.beta.by_group:
+                root = self.beta.root(belief, belief.widest) * moment.doubt
+                return np.full(len(belief.groups), root)
+            return np.array([self.beta.root(belief, max(len(c), 1)) for c in belief.groups]) * moment.doubt
 
-        return Decision(lambda belief, _: ConfidenceBound(root(belief)), root=root)
+        return Decision(lambda belief, _: ConfidenceBound(float(roots(belief).max())), roots=roots)
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,7 @@ class Effect:
         at: the value or place of the best trial, where the change is 0; None if it is inactive there.
         log: whether the parameter is on a logarithmic scale.
         weights: of a direction, by the names of all parameters that are mixed, largest first; else empty.
+            They are per range of a parameter, logarithmic if that is.
     """
 
     name: str
@@ -203,8 +204,8 @@ class _Decomposition:
 
     @cached_property
     def shares(self) -> Array:
-        effects = [self._effect(place, self.points) for place in range(len(self.terms))]
-        variances = np.var(effects, axis=1)
+        effects = np.array([self._effect(place, self.points) for place in range(len(self.terms))])
+        variances = np.var(effects / max(float(np.abs(effects).max()), 1e-300), axis=1)  # of any size
         return np.asarray(variances / max(float(variances.sum()), 1e-300))
 
     def _into(self, points: Array) -> Array:

@@ -201,7 +201,7 @@ class Recipe(Method):
             lambda: self._objective(decision, feasibility, [believed[0].coarse(COARSE)]),
             partial(self.prior.inputs, scene.ground),
             believed[0],
-            decision.root(believed[0]) if decision.root else None,
+            decision.roots(believed[0]) if decision.roots else None,
             lambda factor: self._target(scene, decision, feasibility, stretched(factor), stretched),
         )
 

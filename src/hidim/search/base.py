@@ -27,7 +27,7 @@ class Target:
         inputs: makes them of points of the ground.
         belief: behind the objective, the first if there are several; failed trials are discouraged in it
             and running ones believed.
-        root: √β, if the utility is the sum of the bounds of the prior's groups; None for others.
+        roots: √β of every group, if the utility is the sum of the bounds of the prior's groups; else None.
         stretched: the same target under length-scales so many times as long; each costs a factorisation of
             every posterior, and no fit.
     """
@@ -36,7 +36,7 @@ class Target:
     rough: Callable[[], Objective]
     inputs: Callable[[Array], Array]
     belief: Belief
-    root: float | None
+    roots: Array | None
     stretched: Callable[[float], Target]
 
     def scores(self, points: Array) -> Array:

@@ -77,8 +77,8 @@ class Walks(Search):
         return ground.snap(np.vstack([copies, ground.sample(rng, self.walk.abreast - len(copies))]))
 
 
-def walking(target: Target, record: Callable[[Walk], None]) -> Refine:
-    """The same for the bounds of groups, all at once."""
+def walking(target: Target, record: Callable[[Walk], None], climb: Refine) -> Refine:
+    """The same for the bounds of groups, all at once; each ends with a `climb` to the top."""
 
     def refine(
         bounds: Callable[[Belief], Objective], starts: Array, lower: Array, upper: Array
@@ -90,12 +90,12 @@ def walking(target: Target, record: Callable[[Walk], None]) -> Refine:
 
         walk = Elastic().walk(family, Start(starts, lower, upper), EACH * len(starts))
         record(walk)
-        return walk.points, walk.values
+        return climb(bounds, walk.points, lower, upper)
 
     return refine
 
 
-def told(walk: Walk) -> dict[str, Any]:
-    """For the record: the share of starts on flat ground, the l of the best walk, points scored."""
-    path = [round(scale, 3) for scale in walk.paths[int(walk.order[0])]]
+def told(walk: Walk, lane: int | None = None) -> dict[str, Any]:
+    """For the record: the share of starts on flat ground, the l of the best or given walk, points scored."""
+    path = [round(scale, 3) for scale in walk.paths[int(walk.order[0]) if lane is None else lane]]
     return {"flat": round(float(walk.flat.mean()), 3), "path": path, "evaluations": walk.evaluations}

@@ -32,7 +32,7 @@ from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import perturbed
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.discrete import jumped, neighbours
-from hidim.search.elastic import told, walking
+from hidim.search.elastic import Walks, told, walking
 from hidim.search.settings import (
     Axes,
     Block,
@@ -50,6 +50,9 @@ from hidim.space.nodes import Node, everywhere, tree
 #: Steps along labels and integers where groups overlap, and points that are looked at if what was found has
 #: been tried.
 STEPS, OTHERS = 10, 128
+
+#: The way of suggestions that are made of the groups' best settings.
+GROUPS = "groups"
 
 #: Groups are maximised for each of these κ, one nearly greedy and one as bold as β = 4; the paths with the
 #: largest sums are candidates, among which the utility decides.
@@ -108,20 +111,21 @@ class Paths(Search):
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         part = target.belief.additive()
         if part is None:
-            return self.ways(target, situation, rng)
+            return Walks()(target, situation, rng) if self.elastic else self.ways(target, situation, rng)
         ground = situation.scene.ground
         way, length = self.ways.chosen(situation, target.belief, rng)
         best, root = situation.ranked[: self.ways.incumbents], _root(situation.scene)
         belief, mixing = part.unmixed()
         axes = Axes(ground, mixing)
         walks: list[Walk] = []
-        refine = walking(target, walks.append) if self.elastic else None
-        if target.root is not None:
-            found = self.composed(belief, axes, root, [target.root], best, rng, refine)[0]
+        climb = climbing(belief, self.climbs, self.ways.tolerance)
+        refine = walking(target, walks.append, climb) if self.elastic else climb
+        if target.roots is not None:
+            found = self.composed(belief, axes, root, [target.roots], best, rng, refine)[0]
             points = axes.back(found.points)
             if Seen(situation.scene.seen).first_new(points) is None:
-                points = self._others(belief, axes, root, target.root, np.vstack([points[:1], best]), rng)
-            return Found(points, way, _walked(walks))
+                points = self._others(belief, axes, root, target.roots, np.vstack([points[:1], best]), rng)
+            return Found(points, GROUPS, _walked(walks))
         compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)
         promising = np.vstack([composition.points for composition in compositions])
         promising = promising if mixing is None else axes.back(promising)
@@ -133,7 +137,7 @@ class Paths(Search):
         belief: Belief,
         axes: Axes,
         root: Node,
-        kappas: Sequence[float],
+        kappas: Sequence[float | Array],
         best: Array,
         rng: Rng,
         refine: Refine | None = None,
@@ -142,7 +146,7 @@ class Paths(Search):
 
         Args:
             belief: by a model that is a sum over groups, as a function of these coordinates.
-            kappas: √β.
+            kappas: √β, of all groups or of each (groups,).
             best: (c, D), the best points of the ground so far, whose settings are among those scored; NaN
                 where inactive.
             refine: the settings of groups; along the gradient by default.
@@ -150,13 +154,12 @@ class Paths(Search):
         nodes, space, known = everywhere(root), axes.ground.space, axes.into(best)
         blocks = blocks_of(space, nodes, belief.groups)
         flat = list(chain.from_iterable(blocks))
-        effort, refine = (
-            Effort(self.settings, self.lanes),
-            refine or climbing(belief, self.climbs, self.ways.tolerance),
-        )
+        effort = Effort(self.settings, self.lanes)
+        refine = refine or climbing(belief, self.climbs, self.ways.tolerance)
+        by_group = np.array([np.broadcast_to(kappa, len(belief.groups)) for kappa in kappas])
         found = []
-        every = best_settings(belief, axes, flat, np.array(kappas), known, effort, refine, rng)
-        for kappa, settings in zip(kappas, every, strict=True):
+        every = best_settings(belief, axes, flat, by_group, known, effort, refine, rng)
+        for kappa, settings in zip(by_group, every, strict=True):
             each = iter(settings)
             of_nodes = {
                 id(node): _together([next(each) for _ in own])
@@ -174,7 +177,7 @@ class Paths(Search):
         belief: Belief,
         axes: Axes,
         blocks: Sequence[Block],
-        kappa: float,
+        kappa: Array,
         points: Array,
         known: Array,
         rng: Rng,
@@ -201,7 +204,7 @@ class Paths(Search):
                 break
         return np.vstack([best, found[1 : len(points)]])
 
-    def _others(self, belief: Belief, axes: Axes, root: Node, kappa: float, around: Array, rng: Rng) -> Array:
+    def _others(self, belief: Belief, axes: Axes, root: Node, kappa: Array, around: Array, rng: Rng) -> Array:
         """Points (k, D) of the ground around the best ones, by the sum of bounds: all of these were tried."""
         ground = axes.ground
         near, moved = perturbed(rng, around, OTHERS, movable=ground.levels > 1)
@@ -213,7 +216,10 @@ class Paths(Search):
 
 def _walked(walks: Sequence[Walk]) -> dict[str, Any]:
     """What the record says of walks down the length-scales, if there were any."""
-    return {"elastic": told(reduce(Walk.joined, walks))} if walks else {}
+    if not walks:
+        return {}
+    every = reduce(Walk.joined, walks)
+    return {"elastic": told(every, int(np.argmax([max(path) for path in every.paths])))}
 
 
 def blocks_of(space: Space, nodes: Sequence[Node], groups: Sequence[Indices]) -> list[list[Block]]:
@@ -230,8 +236,8 @@ def blocks_of(space: Space, nodes: Sequence[Node], groups: Sequence[Indices]) ->
     return blocks
 
 
-def summed_bounds(belief: Belief, kappa: float, blocks: Sequence[Block], u: Array) -> Score:
-    """Σ (κ σ_v − μ_v) of points (r, D), over groups that may have columns in common."""
+def summed_bounds(belief: Belief, kappa: Array, blocks: Sequence[Block], u: Array) -> Score:
+    """Σ (κ_v σ_v − μ_v) of points (r, D), over groups that may have columns in common."""
     rows = np.full((len(blocks), *u.shape), np.nan)
     for row, block in zip(rows, blocks, strict=True):
         own = block.columns if block.gate is None else np.array([block.gate[0]])

@@ -156,7 +156,7 @@ def best_settings(
 
     Args:
         belief: by a model that is a sum over groups, as a function of the coordinates of `axes`.
-        kappas: √β.
+        kappas: √β of every group, (number of κ, of groups).
         best: (c, D), the best points so far, whose settings are among those scored; NaN where inactive.
     """
     each = int(np.clip(effort.settings // len(blocks), *EACH))
@@ -167,13 +167,13 @@ def best_settings(
         rows = np.vstack(starts)
         places = np.repeat([block.place for block in some], [len(own) for own in starts])
         mean, variance, _ = belief.alone(rows, places)
-        scores = kappas[:, None] * np.sqrt(variance) - mean
+        scores = kappas[:, places] * np.sqrt(variance) - mean
         first = [_largest(scores[:, a:b], effort.lanes) + a for a, b in pairwise(begins)]
         chosen.append(rows[np.concatenate(first, axis=1)])  # (number of κ, of lanes, D)
         lanes += [places.shape[1] for places in first]
     group = np.repeat(np.arange(len(blocks)), lanes)
     found = []
-    for kappa, settings in zip(kappas.tolist(), np.concatenate(chosen, axis=1), strict=True):
+    for kappa, settings in zip(kappas, np.concatenate(chosen, axis=1), strict=True):
         refined, values = _refined(axes, blocks, group, kappa, settings, refine)
         order = np.lexsort((-values, group))  # of each group the best first
         first_lane = order[np.searchsorted(group[order], np.arange(len(blocks)))]
@@ -190,7 +190,7 @@ def _largest(scores: Array, count: int) -> Indices:
 
 
 def _refined(
-    axes: Axes, blocks: Sequence[Block], group: Indices, kappa: float, chosen: Array, refine: Refine
+    axes: Axes, blocks: Sequence[Block], group: Indices, kappa: Array, chosen: Array, refine: Refine
 ) -> tuple[Array, Array]:
     """The settings (l, D) of all lanes after an ascent, and their bounds (l,); `group` (l,) says of which.
 
@@ -230,12 +230,12 @@ def _refined(
     return unpacked(refined)[0], values
 
 
-def group_bounds(belief: Belief, kappa: float, u: Array, places: Indices) -> Score:
-    """κ σ_v − μ_v of rows (r, D) with the columns of one group each, those at `places` (r,)."""
+def group_bounds(belief: Belief, kappa: Array, u: Array, places: Indices) -> Score:
+    """κ σ_v − μ_v of rows (r, D) with the columns of one group each, those at `places` (r,) of all groups."""
     mean, variance, to_inputs = belief.alone(u, places)
-    sd = np.sqrt(variance)
-    slope = np.divide(0.5 * kappa, sd, out=np.zeros_like(sd), where=sd > 0.0)
-    return Score(kappa * sd - mean, lambda g: to_inputs(-g, g * slope))
+    sd, own = np.sqrt(variance), kappa[places]
+    slope = np.divide(0.5 * own, sd, out=np.zeros_like(sd), where=sd > 0.0)
+    return Score(own * sd - mean, lambda g: to_inputs(-g, g * slope))
 
 
 def _parts(blocks: Sequence[Block], most: int) -> Iterator[Sequence[Block]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -27,6 +27,7 @@ from hidim.belief.priors.grouping import as_groups, mixable, named_groups, toget
 from hidim.belief.priors.tree import ALIKE_AND_STRAIGHT
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
+from hidim.gp.fit import fit
 from hidim.gp.kernels import FORMS, FormName, Groups, Kernel, Scaled, Term, Through
 from hidim.gp.kernels.groups import Lengthscales
 from hidim.gp.model import Model, noise_parameter
@@ -135,7 +136,8 @@ class Additive(Learnable):
         theta = model.start if lesson.theta is None or len(lesson.theta) != model.size else lesson.theta
         structure = {"groups": known["groups"]}
         if self.delta != 0.0:
-            structure |= self._mixing(lesson, known, theta, rng)
+            mixing, theta = self._mixing(lesson, known, theta, rng)
+            structure |= mixing
         if self.groups is None:
             structure["groups"] = self._partition(lesson, structure, theta, rng)
         return structure
@@ -143,11 +145,20 @@ class Additive(Learnable):
     def _partition(
         self, lesson: Lesson, structure: dict[str, Any], theta: Array, rng: Rng
     ) -> list[list[int]]:
-        """The groups with the largest likelihood among the known ones, random ones and exchanges of these."""
+        """The groups with the largest likelihood among the known ones, random ones and exchanges of these.
+
+        What groups have of their own goes by their place, and would be another's after an exchange: then they
+        are judged by the model in which all are alike.
+        """
         ground, cells = lesson.ground, together(lesson.ground.space)
         if self.size == 1 or all(len(cell) <= self.size for cell in cells):
             return list(structure["groups"])
         some = lesson.part(enough(ground.dim))
+        if self.spread or self.lengthscales == "grouped":
+            alike = replace(self, spread=0.0, lengthscales="isotropic")
+            model = alike.model(ground, noisy=lesson.noisy, structure=structure)
+            theta = fit(model, some.x, some.y, [model.start], variances=some.variances).theta
+            return alike._partition(lesson, structure, theta, rng)
         x = some.x
         if "weights" in structure:
             x = mixing_of(mixable(ground.space), structure)(np.empty(0), x).value
@@ -163,11 +174,13 @@ class Additive(Learnable):
         known = [np.array(group) for group in structure["groups"]]
         return [group.tolist() for group in learnt_partition(evidence, known, cells, self.size, rng)]
 
-    def _mixing(self, lesson: Lesson, known: dict[str, Any], theta: Array, rng: Rng) -> dict[str, Any]:
-        """W and α, if there is anything to mix."""
+    def _mixing(
+        self, lesson: Lesson, known: dict[str, Any], theta: Array, rng: Rng
+    ) -> tuple[dict[str, Any], Array]:
+        """W and α, if there is anything to mix, and hyperparameters for them."""
         columns = mixable(lesson.ground.space)
         if len(columns) < 2:
-            return {}
+            return {}, theta
         kernel = self._sum(lesson.ground, known["groups"])
         limit = math.inf if self.delta is None else self.delta
         last = np.array(known["weights"]) if "weights" in known else None

@@ -38,8 +38,8 @@ def learnt_mixing(
     delta: float,
     pursuit: Pursuit,
     rng: Rng,
-) -> dict[str, Any]:
-    """{"weights": W (s, s), "alpha": α}, from where the last relearning ended.
+) -> tuple[dict[str, Any], Array]:
+    """{"weights": W (s, s), "alpha": α}, from where the last relearning ended, and hyperparameters for it.
 
     Args:
         kernel: the sum over groups of mixed columns.
@@ -48,21 +48,24 @@ def learnt_mixing(
         last: W of the last relearning, if there was one.
         delta: δ.
     """
-    some = lesson.part(MOST_PURSUED)
+    some, thetas = lesson.part(MOST_PURSUED), [theta]
     if pursuit == "gradient":
-        found = _by_gradient(some, kernel, columns, theta, last)
+        found, fitted = _by_gradient(some, kernel, columns, theta, last)
+        thetas.append(fitted)
     else:
         found = aligned(pursued(some.x[:, columns], some.y, len(columns), rng, last))
     weights = np.round(found, DECIMALS)
 
-    def loss(w: Array) -> float:
+    def losses(w: Array) -> list[float]:
         model = Model(Scaled(Through(Mixing(columns, w), kernel)), noise_parameter(noisy=lesson.noisy))
-        return -model.log_density(some.x, some.y, some.variances)(theta)
+        density = model.log_density(some.x, some.y, some.variances)
+        return [-density(one) for one in thetas]
 
-    alpha = restricted_alpha(weights, delta, loss)
+    alpha = restricted_alpha(weights, delta, lambda w: min(losses(w)))
     # Rounded to the side on which the restriction holds.
     alpha = min(math.ceil(alpha * 10**ALPHA_DECIMALS) / 10**ALPHA_DECIMALS, 1.0)
-    return {"weights": weights.tolist(), "alpha": alpha}
+    best = thetas[int(np.argmin(losses(mixed(weights, alpha))))] if len(thetas) > 1 else theta
+    return {"weights": weights.tolist(), "alpha": alpha}, best
 
 
 def mixing_of(columns: Indices, structure: dict[str, Any]) -> Mixing:
@@ -70,10 +73,13 @@ def mixing_of(columns: Indices, structure: dict[str, Any]) -> Mixing:
     return Mixing(columns, mixed(np.array(structure["weights"]), structure["alpha"]))
 
 
-def _by_gradient(some: Lesson, kernel: Groups, columns: Indices, theta: Array, last: Array | None) -> Array:
-    """The most probable W near the identity, with unit columns.
+def _by_gradient(
+    some: Lesson, kernel: Groups, columns: Indices, theta: Array, last: Array | None
+) -> tuple[Array, Array]:
+    """The most probable W near the identity, and the hyperparameters that go with it.
 
-    Entries of 1/√D, the width of the prior, make as much of a direction as its axis.
+    Entries of 1/√D, the width of the prior, make as much of a direction as its axis. Every column stays in
+    its place, which is that of its group, and as long as it is, which says how much the direction matters.
     """
     identity = np.eye(len(columns))
     mixing = Mixing(columns, identity, sd=1.0 / math.sqrt(len(columns)))
@@ -82,5 +88,6 @@ def _by_gradient(some: Lesson, kernel: Groups, columns: Indices, theta: Array, l
     start = np.concatenate([theta[:1], deviation.ravel(), theta[1:]])
     calls = int(np.clip(CALLS / len(some.y), *LIMITS))
     found = fit(model, some.x, some.y, [start], max_evaluations=calls, variances=some.variances)
-    w = identity + found.theta[model.holds("mixing_deviation")].reshape(identity.shape)
-    return aligned(w / np.maximum(np.linalg.norm(w, axis=0), 1e-12))
+    mixing_deviation = model.holds("mixing_deviation")
+    w = identity + found.theta[mixing_deviation].reshape(identity.shape)
+    return w * np.where(np.diagonal(w) < 0.0, -1.0, 1.0), found.theta[~mixing_deviation]

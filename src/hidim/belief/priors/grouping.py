@@ -52,9 +52,11 @@ def _check_inside(space: Space, group: Sequence[str], cells: Sequence[Indices]) 
         inside = {name: bool(np.isin(_columns(space, name), cell).any()) for name in group}
         if any(inside.values()) and not all(inside.values()):
             here, missing = (next(n for n in group if inside[n] is wanted) for wanted in (True, False))
+            places = [v.title for v in space.vertices if here in (v.name, v.title)]
+            several = f"; {here!r} stands for {', '.join(map(repr, places))}: name one" * (len(places) > 1)
             raise MethodError(
                 f"groups: {here!r} and {missing!r} do not always exist together: give groups of parameters "
-                "under the same option, or of those under none"
+                f"under the same option, or of those under none{several}"
             )
 
 
