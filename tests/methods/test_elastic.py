@@ -240,3 +240,13 @@ def test_a_given_noise_is_no_suspicion():
 def test_nothing_is_said_of_walks_that_were_not_taken():
     trials = [Trial({"x": np.zeros(12)}, 0).completed(1.0, rank=0)]
     assert "Elastic" not in Insight(SPACE, History(trials)).explain()
+
+
+def test_a_run_that_is_all_design_says_so(caplog):
+    """As many random points as dimensions and one more come first, as in the paper."""
+    result = minimize(lambda p: float((p["x"] ** 2).sum()), SPACE, n_trials=12, method="elastic", seed=0)
+    assert any("no model will be asked" in record.message for record in caplog.records)
+    assert "no model has been asked" in result.explain()
+    caplog.clear()
+    minimize(lambda p: float((p["x"] ** 2).sum()), SPACE, n_trials=14, method="elastic", seed=0)
+    assert not any("no model" in record.message for record in caplog.records)

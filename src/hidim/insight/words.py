@@ -11,6 +11,7 @@ import numpy as np
 
 from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array
+from hidim.belief.plateau import DESIGN
 from hidim.errors import HidimError
 from hidim.insight.branches import Branch, Branches
 from hidim.insight.components import Components, last_structure
@@ -111,6 +112,9 @@ def _failures(insight: Findings) -> Iterator[str]:
 
 
 def _progress(insight: Findings) -> Iterator[str]:
+    ways = {trial.meta.get("way") for trial in insight.history}
+    if ways == {DESIGN}:
+        yield "All trials are points of a design: no model has been asked for any of them."
     losses = insight.history.losses(maximize=insight.maximize)
     n = len(losses)
     if n < 8:

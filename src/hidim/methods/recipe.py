@@ -116,6 +116,8 @@ class Recipe(Method):
         rng = task.rng(number)
         scene = self.frame.scene(task, history, number, rng)
         if scene.asked < self._initial(scene) or len(scene.seen.y) < 2 or scene.awaits_center:
+            if number == 0:
+                self._tell_if_no_model_is_asked(task, self._initial(scene))
             model = self._study(scene, noisy=False).model()  # refusals come before any evaluation
             if self.search.stretches and smooth(scene.ground).any():
                 model.stretched(model.start, 1.0)
@@ -125,6 +127,16 @@ class Recipe(Method):
         except NumericalError as error:
             logger.warning("trial %d is a design point, because the model failed: %s", number, error)
             return self._design(scene, rng, fallback=str(error))
+
+    def _tell_if_no_model_is_asked(self, task: Task, initial: int) -> None:
+        if task.budget is not None and task.budget <= initial:
+            logger.warning(
+                "%s begins with %d points of a design, and there are but %d trials: no model will be asked; "
+                "plan more, or set initial=",
+                self.name,
+                initial,
+                task.budget,
+            )
 
     def _design(self, scene: Scene, rng: Rng, **meta: str) -> Suggestion:
         return suggestion(scene, design(scene, self._initial(scene)), rng, {"way": "design"} | meta)
