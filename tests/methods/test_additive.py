@@ -133,6 +133,11 @@ def test_suggestions_made_of_groups_say_so():
     assert {trial.meta["way"] for trial in optimizer.history} == {"design", "groups"}
 
 
+def test_too_many_columns_are_refused_before_anything_is_evaluated():
+    with pytest.raises(MethodError, match="at most 5000 columns, and the space has 5001: use method='baxus'"):
+        Optimizer(Space(x=Vector(5001)), "add-gp").ask()
+
+
 def test_too_many_directions_are_refused_before_anything_is_evaluated():
     with pytest.raises(MethodError, match=r"at most 500 numbers, and there are 501.*delta=0"):
         Optimizer(Space(x=Vector(501)), "rpp-gp").ask()

@@ -19,6 +19,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from hidim._limits import COLUMNS_WITHOUT_EMBEDDING
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Rng
 from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
@@ -90,6 +91,11 @@ class Additive(Learnable):
         return frozenset({"additive", "groups", "structure"})
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
+        if ground.dim > COLUMNS_WITHOUT_EMBEDDING:
+            raise MethodError(
+                f"sums over groups are of at most {COLUMNS_WITHOUT_EMBEDDING} columns, and the space has "
+                f"{ground.dim}: use method='baxus'"
+            )
         if self.delta != 0.0 and (count := len(mixable(ground.space))) > MOST_MIXED:
             raise MethodError(
                 f"delta={self.delta}: directions are learnt of at most {MOST_MIXED} numbers, and there are "
