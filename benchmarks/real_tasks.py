@@ -13,7 +13,6 @@ import numpy as np
 
 from hidim._settings import split_names
 from hidim._types import Array
-from hidim.bench.report import regret_curve
 from hidim.bench.runner import Record, plan, read_records, sweep
 from hidim.errors import HidimError
 from hidim.plot.style import finish, heading, label, new_figure, quiet
@@ -22,9 +21,9 @@ COLOURS = ("#1f6feb", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#6
 
 
 def curves(records: Sequence[Record], problem: str, method: str) -> Array:
-    """The runs (seeds, evaluations) of a cell, as far as the shortest of them goes."""
+    """The best values less the optimum (seeds, evaluations) of a cell, as far as the shortest run goes."""
     found = [r for r in records if (r["problem"], r["method"]) == (problem, method) and not r["error"]]
-    every = [regret_curve(record) for record in found]
+    every = [np.fmin.accumulate(np.array(run["values"], dtype=float)) - run["optimum"] for run in found]
     shortest = min(map(len, every), default=0)
     return np.array([curve[:shortest] for curve in every])
 
@@ -66,8 +65,9 @@ def plot(tasks: Mapping[str, Task], records: Sequence[Record], path: Path) -> No
         heading(axis, name)
         for method, colour in zip(split_names(tasks[name].methods), COLOURS, strict=False):
             draw(axis, curves(records, name, method), method, colour)
-        firsts = [record["values"][0] for record in records if record["problem"] == name]
-        axis.set_ylim(top=float(np.median(firsts)))
+        # From where a tenth of the evaluations leads: before, all curves fall, and from far above the others.
+        every = [curves(records, name, method) for method in split_names(tasks[name].methods)]
+        axis.set_ylim(top=max(float(found[:, found.shape[1] // 10].mean()) for found in every if len(found)))
         label(axis, x="evaluations", y=tasks[name].value)
         axis.legend(fontsize=7.5, frameon=False)
     finish(figure, path)

@@ -50,7 +50,11 @@ def _ways(budget: int) -> dict[str, str]:
 
 DIRECT = "hidim:elastic(search=direct,evaluations={})"
 RANDOM = "random"
-DEFAULT, DEFAULT_ELASTIC = "hidim:gp(scattered=True)", "hidim:gp(scattered=True,search=elastic)"
+DEFAULT, DEFAULT_ELASTIC, DEFAULT_MULTISTART = (
+    "hidim:gp(scattered=True)",
+    "hidim:gp(scattered=True,search=elastic)",
+    "hidim:gp(scattered=True,search=multistart)",
+)
 NAMES = {
     **_ways(LARGE),
     **{f"{name}, {SMALL} points": method for name, method in _ways(SMALL).items()},
@@ -59,9 +63,10 @@ NAMES = {
     "2 × random": RANDOM,
     "gp": DEFAULT,
     "gp, elastic search": DEFAULT_ELASTIC,
+    "gp, multistart": DEFAULT_MULTISTART,
 }
 
-_EVERYWHERE = [*_ways(LARGE).values(), RANDOM, DEFAULT, DEFAULT_ELASTIC]
+_EVERYWHERE = [*_ways(LARGE).values(), RANDOM, DEFAULT, DEFAULT_ELASTIC, DEFAULT_MULTISTART]
 PAIRS = (
     *product(EVALUATIONS, _EVERYWHERE),
     *product(("hartmann6-6", "gaussian-20"), _ways(SMALL).values()),
@@ -101,6 +106,8 @@ def _verdicts(records: Sequence[Record]) -> list[str]:
         ("EGP, log EI", "multistart, log EI"),
         ("EGP", "EGP, log EI"),
         ("gp", "gp, elastic search"),
+        ("gp", "gp, multistart"),
+        ("gp, multistart", "gp, elastic search"),
         ("gp", "EGP"),
     )
     lines = []
