@@ -77,7 +77,7 @@ def _cell(curves: dict[int, Array], stop: int, runs: int) -> str:
     values = [float(curve[stop - 1]) for curve in curves.values() if len(curve) >= stop]
     if not values:
         return "–"
-    few = "" if len(values) >= runs else f" ({len(values)})"
+    few = "" if len(values) == runs else f" ({len(values)})"
     if len(values) == 1:
         return f"{values[0]:.1f}{few}"
     return _shown(float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))) + few
