@@ -1,6 +1,6 @@
 """Ways to propose the next point, mixed by their own success in the run.
 
-    all   starts everywhere and around the best points; every coordinate is refined
+    all   starts everywhere and around the best points; every coordinate is refined, of numbers alone thoroughly
     few   starts around the best points; only the coordinates that a start moved (1 to 20) are refined
     box   one random set of up to 20 coordinates, inside a box around the best point whose length adapts
     terms coordinates of the best points at the best values of their main effects, if the model has any; only
@@ -36,6 +36,13 @@ from hidim.search.terms import by_effects
 #: The share of starts that lie anywhere, by way; the others are around the best points. A third is that of
 #: the prototype from which this search comes.
 SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
+
+#: Where there are but numbers, "all" starts from close copies of the best point, all of whose coordinates are
+#: moved by this share of the range, and from random points for the rest of two thirds of the starts; twice as
+#: many are refined, half as long again, to a hundredth of the tolerance. Copies with few coordinates moved
+#: would take the places of all others. Regrets after 75 and 150 trials were .76 and .79 of those before, with
+#: half of the suggestions of this way .92 and .82: geometric means of the functions named in `credit`.
+COPIES, CLOSE = 16, 0.025
 
 #: Of suggestions that look elsewhere, the share that starts far from what is known. With it, and gentle
 #: transforms, lp_solve's gap fell from 1.25 to .81, .67 and .92 on three seeds.
@@ -133,9 +140,12 @@ class Ways(Search):
             region = region.joined(promising, ground)
         starts = region.starts
         ranking = np.argsort(-target.scores(starts), kind="stable")
-        order = ranking[: self.refined]
+        count, calls, tolerance = self.refined, self.max_calls, self.tolerance
+        if _is_thorough(way, ground):
+            count, calls, tolerance = 2 * count, 3 * calls // 2, 0.01 * tolerance
+        order = ranking[:count]
         boxes = region.free[order], region.lower[order], region.upper[order]
-        ranked = refined(ascend, target, ground, starts[order], *boxes, self.max_calls, self.tolerance)
+        ranked = refined(ascend, target, ground, starts[order], *boxes, calls, tolerance)
         if way != "far" and not ground.is_continuous:
             ranked = stepped(target, ground, ranked, rng)
         rest = starts[ranking] if promising is None else ground.snap(starts[ranking])
@@ -155,6 +165,12 @@ class Ways(Search):
         unit = ground.to_unit(best)
         if way == "box":
             region = self._box(ground, unit[0], length, rng)
+        elif _is_thorough(way, ground):
+            near = unit[0] + CLOSE * rng.standard_normal((COPIES, ground.dim)) * (ground.levels > 1)
+            anywhere = rng.random((2 * self.raw // 3, ground.dim))
+            starts = np.vstack([np.clip(near, 0.0, 1.0), anywhere])
+            free = np.ones(starts.shape, dtype=np.bool_)
+            region = Region(starts, free, np.zeros(free.shape), np.ones(free.shape))
         else:
             scattered = rng.random((int(SCATTERED[way] * self.raw), ground.dim))
             count = self.raw - len(scattered)
@@ -178,3 +194,7 @@ class Ways(Search):
         starts = np.where(moved, lower + (upper - lower) * rng.random(shape), centre)
         boxes = (np.broadcast_to(edge, shape) for edge in (chosen[0] | missing, lower, upper))
         return Region(jumped(ground, starts, moved, rng), *boxes)
+
+
+def _is_thorough(way: str, ground: Ground) -> bool:
+    return way == "all" and ground.is_continuous
