@@ -1,6 +1,7 @@
 """Ways to propose the next point, mixed by their own success in the run.
 
-    all   starts everywhere and around the best points; every coordinate is refined, of numbers alone thoroughly
+    all   starts everywhere and around the best points; every coordinate is refined, thoroughly if there are
+          but numbers
     few   starts around the best points; only the coordinates that a start moved (1 to 20) are refined
     box   one random set of up to 20 coordinates, inside a box around the best point whose length adapts
     terms coordinates of the best points at the best values of their main effects, if the model has any; only
