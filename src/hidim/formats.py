@@ -87,8 +87,8 @@ def _translated(name: str, flat: dict[str, Any]) -> dict[str, Any]:
         always = GroupBounds(beta) if acquisition == "nodes" else UTILITIES[acquisition]
         flat["utility"] = Bold(always, always, restless=0.0)
     else:
-        flat["restless"] = 0.0  # as it was then
-    return flat
+        flat["restless"] = 0.0  # as it was then, and so was the search
+    return flat | {"first": 0.1, "thorough": False}
 
 
 def meta_of_1(

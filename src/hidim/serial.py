@@ -20,7 +20,10 @@ from hidim.trial import Trial, TrialState
 FORMAT = 2
 
 #: Settings that parts have got later, as they were before: what an older file does not say.
-LATER: dict[str, dict[str, Any]] = {"Bold": {"restless": 0.0}}
+LATER: dict[str, dict[str, Any]] = {
+    "Bold": {"restless": 0.0},
+    "Ways": {"first": 0.1, "thorough": False},
+}
 
 
 def write_params(params: Params) -> dict[str, Any]:

@@ -82,13 +82,15 @@ def waves(params):
 def test_a_settled_run_looks_into_more_basins():
     space, basins, far = Space(x=Float(0, 1), y=Float(0, 1)), {}, {}
     for method in ("gp", "gp(restless=0)"):
-        opt = Optimizer(space, method, seed=0)
-        for _ in range(80):
-            trial = opt.ask()
-            opt.tell(trial, waves(trial.params))
-        late = opt.history[-40:]
-        basins[method] = len({(round(10 * t.params["x"]), round(10 * t.params["y"])) for t in late})
-        far[method] = sum(trial.meta["way"] == "far" for trial in late)
+        late = []
+        for seed in range(3):
+            opt = Optimizer(space, method, seed=seed)
+            for _ in range(60):
+                trial = opt.ask()
+                opt.tell(trial, waves(trial.params))
+            late += [(seed, trial) for trial in opt.history[-20:]]
+        cells = {(seed, round(10 * t.params["x"]), round(10 * t.params["y"])) for seed, t in late}
+        basins[method], far[method] = len(cells), sum(t.meta["way"] == "far" for _, t in late)
     assert far["gp(restless=0)"] == 0 < far["gp"]
     assert basins["gp"] > basins["gp(restless=0)"]
 

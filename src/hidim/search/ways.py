@@ -21,15 +21,16 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from hidim._settings import at_least, one_of
+from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Mask, Rng
 from hidim.acquisition.base import Belief
+from hidim.errors import MethodError
 from hidim.frame import Ground
 from hidim.frame.success import shares, steps
 from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import coordinate_masks, perturbed
 from hidim.search.base import Found, Search, Situation, Target
-from hidim.search.credit import TERMS, WAYS, box_length, choose_way, improvements
+from hidim.search.credit import FIRST, MOST_OF_ONE, TERMS, WAYS, box_length, choose_way, improvements
 from hidim.search.discrete import jumped
 from hidim.search.refine import refined, stepped
 from hidim.search.terms import by_effects
@@ -84,6 +85,8 @@ class Ways(Search):
         incumbents: how many of the best points are perturbed.
         credit: what the shares of the ways go by: "count", of improvements, or "gain", what a way has gained
             with a suggestion.
+        first: by "count", the share of the way "all" at the least.
+        thorough: whether "all" is refined thoroughly, where there are but numbers.
     """
 
     raw: int = 384
@@ -93,10 +96,15 @@ class Ways(Search):
     few: int = 20
     incumbents: int = 3
     credit: Credit = "count"
+    first: float = FIRST
+    thorough: bool = True
 
     def __post_init__(self) -> None:
         one_of(self, credit=get_args(Credit))
-        at_least(self, raw=3, refined=1, max_calls=1, tolerance=0.0, few=1, incumbents=1)
+        at_least(self, raw=3, refined=1, max_calls=1, tolerance=0.0, few=1, incumbents=1, first=0.0)
+        of_type(self, thorough=bool)
+        if self.first > MOST_OF_ONE:
+            raise MethodError(f"Ways(first={self.first!r}): a share of at most {MOST_OF_ONE}")
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         way, length = self.chosen(situation, target.belief, rng)
@@ -111,7 +119,7 @@ class Ways(Search):
         if situation.elsewhere and rng.random() < FAR:
             return "far", box_length(past)
         if self.credit == "count":
-            return choose_way(past, rng, ways), box_length(past)
+            return choose_way(past, rng, ways, self.first), box_length(past)
         found = steps(scene.trials, "way", maximize=scene.task.maximize)
         known = [step._replace(which=ways.index(step.which)) for step in found if step.which in ways]
         return ways[int(rng.choice(len(ways), p=shares(known, len(ways))))], box_length(past)
@@ -142,7 +150,7 @@ class Ways(Search):
         starts = region.starts
         ranking = np.argsort(-target.scores(starts), kind="stable")
         count, calls, tolerance = self.refined, self.max_calls, self.tolerance
-        if _is_thorough(way, ground):
+        if self._is_thorough(way, ground):
             count, calls, tolerance = 2 * count, 3 * calls // 2, 0.01 * tolerance
         order = ranking[:count]
         boxes = region.free[order], region.lower[order], region.upper[order]
@@ -151,6 +159,9 @@ class Ways(Search):
             ranked = stepped(target, ground, ranked, rng)
         rest = starts[ranking] if promising is None else ground.snap(starts[ranking])
         return np.vstack([ranked, rest])
+
+    def _is_thorough(self, way: str, ground: Ground) -> bool:
+        return self.thorough and way == "all" and ground.is_continuous
 
     def _terms(self, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Region:
         starts, moved = by_effects(belief, best, rng)
@@ -166,7 +177,7 @@ class Ways(Search):
         unit = ground.to_unit(best)
         if way == "box":
             region = self._box(ground, unit[0], length, rng)
-        elif _is_thorough(way, ground):
+        elif self._is_thorough(way, ground):
             near = unit[0] + CLOSE * rng.standard_normal((COPIES, ground.dim)) * (ground.levels > 1)
             anywhere = rng.random((2 * self.raw // 3, ground.dim))
             starts = np.vstack([np.clip(near, 0.0, 1.0), anywhere])
@@ -195,7 +206,3 @@ class Ways(Search):
         starts = np.where(moved, lower + (upper - lower) * rng.random(shape), centre)
         boxes = (np.broadcast_to(edge, shape) for edge in (chosen[0] | missing, lower, upper))
         return Region(jumped(ground, starts, moved, rng), *boxes)
-
-
-def _is_thorough(way: str, ground: Ground) -> bool:
-    return way == "all" and ground.is_continuous
