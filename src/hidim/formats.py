@@ -85,9 +85,9 @@ def _translated(name: str, flat: dict[str, Any]) -> dict[str, Any]:
     flat["inference"] = Adaptive(inner, Adaptation(**adaptation)) if adaptive else inner
     if acquisition != "auto":
         always = GroupBounds(beta) if acquisition == "nodes" else UTILITIES[acquisition]
-        flat["utility"] = Bold(always, always, restless=0.0)
+        flat["utility"] = Bold(always, always, restless=0.0, last=0.0)
     else:
-        flat["restless"] = 0.0  # as it was then, and so was the search
+        flat |= {"restless": 0.0, "last": 0.0}  # as it was then, and so was the search
     return flat | {"first": 0.1, "thorough": False}
 
 

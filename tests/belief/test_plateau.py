@@ -95,6 +95,24 @@ def test_a_settled_run_looks_into_more_basins():
     assert basins["gp"] > basins["gp(restless=0)"]
 
 
+def test_the_end_of_a_planned_run_refines_what_was_found():
+    """Without a plan some of the last suggestions are bold, and some of a settled run look elsewhere."""
+    space, ends = Space(x=Float(0, 1), y=Float(0, 1)), {}
+    for budget in (50, None):
+        late = []
+        for seed in range(3):
+            opt = Optimizer(space, "gp", seed=seed, budget=budget)
+            for _ in range(50):
+                trial = opt.ask()
+                opt.tell(trial, waves(trial.params))
+            late += [trial.meta for trial in opt.history[-5:]]
+            ahead = opt.ask().meta  # beyond the plan, nothing is known of how much is to come
+        ends[budget] = [meta["bold"] or meta["way"] == "far" for meta in late]
+        assert "bold" in ahead
+    assert not any(ends[50])
+    assert any(ends[None])
+
+
 def test_looking_elsewhere_does_not_forget_the_transform_of_the_basin():
     """Two series of fits stand side by side, so that neither is fitted anew at every turn."""
     opt = Optimizer(Space(x=Float(0, 1), y=Float(0, 1)), "gp", seed=0)

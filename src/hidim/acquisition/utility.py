@@ -43,12 +43,14 @@ class Moment(NamedTuple):
         noisy: whether values are noisy.
         elsewhere: whether to look elsewhere than around the best, see `hidim.belief.plateau`.
         ties: on a plateau, how many trials have the best value.
+        done: the share of the planned trials that were asked for; 0 where none were planned.
         margin: by how much an improvement has to be larger than nothing to count.
     """
 
     noisy: bool = False
     elsewhere: bool = False
     ties: int = 0
+    done: float = 0.0
     margin: float = 0.0
 
     @property
@@ -87,9 +89,8 @@ class Utility(ABC):
     #: "draws" for functions that are drawn from it.
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    @property
-    def restlessness(self) -> float:
-        """The share of suggestions that look elsewhere when a run has settled."""
+    def restlessness(self, done: float) -> float:
+        """The share of suggestions that look elsewhere when a run has settled; `done` as in `Moment`."""
         return 0.0
 
     @abstractmethod
@@ -193,6 +194,8 @@ class Bold(Utility):
         restless: share of suggestions that look elsewhere when a run has settled. A larger one leaves basins
             sooner, and polishes less: Levy's function in 8 dimensions was left at 7e-6 with 0, at 4e-5 with
             .5 and at 1e-4 with .8 (200 trials, means of five runs).
+        last: the share of the planned trials, at their end, that are neither bold nor restless: what they
+            found elsewhere could not be refined any more.
     """
 
     exact: Utility = field(default_factory=Improvement)
@@ -200,19 +203,22 @@ class Bold(Utility):
     bold: float = 0.2
     margin: float = 0.1
     restless: float = 0.5
+    last: float = 0.1
 
     def __post_init__(self) -> None:
         of_type(self, exact=Utility, noisy=Utility)
-        at_least(self, bold=0.0, margin=0.0, restless=0.0)
-        if max(self.bold, self.restless) > 1.0:
-            raise MethodError(f"{self!r}: bold and restless are shares of at most 1")
+        at_least(self, bold=0.0, margin=0.0, restless=0.0, last=0.0)
+        if max(self.bold, self.restless, self.last) > 1.0:
+            raise MethodError(f"{self!r}: bold, restless and last are shares of at most 1")
 
-    @property
-    def restlessness(self) -> float:
-        return self.restless
+    def restlessness(self, done: float) -> float:
+        return 0.0 if self._is_ending(done) else self.restless
+
+    def _is_ending(self, done: float) -> bool:
+        return done >= 1.0 - self.last and done > 0.0
 
     def decided(self, moment: Moment, rng: Rng) -> Decision:
-        bold = bool(rng.random() < self.bold)
+        bold = not self._is_ending(moment.done) and bool(rng.random() < self.bold)
         asked = SMALL * math.exp2(min(moment.ties / DOUBLING, MOST)) if moment.elsewhere else 0.0
         margin = self.margin * max(asked, float(bold))
         chosen = self.noisy if moment.noisy else self.exact

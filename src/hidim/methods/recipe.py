@@ -123,7 +123,7 @@ class Recipe(Method):
                 model.stretched(model.start, 1.0)
             return self._design(scene, rng)
         try:
-            return self._model_based(scene, rng)
+            return self._model_based(scene, number, rng)
         except NumericalError as error:
             logger.warning("trial %d is a design point, because the model failed: %s", number, error)
             return self._design(scene, rng, fallback=str(error))
@@ -144,10 +144,10 @@ class Recipe(Method):
     def _initial(self, scene: Scene) -> int:
         return scene.ground.dim + 1 if self.initial is None else self.initial
 
-    def _model_based(self, scene: Scene, rng: Rng) -> Suggestion:
+    def _model_based(self, scene: Scene, number: int, rng: Rng) -> Suggestion:
         noisy = is_noisy(scene.task, scene.history)
-        ties = plateau(scene.trials, maximize=scene.task.maximize)
-        restless = not ties and not noisy and self._is_restless(scene, rng)
+        ties, done = plateau(scene.trials, maximize=scene.task.maximize), _done(scene.task, number)
+        restless = not ties and not noisy and self._is_restless(scene, done, rng)
         elsewhere = ties > 0 or restless
         study = self._study(scene, noisy=noisy, gentle=elsewhere, apart=restless)
         fitted = self.inference.fitted(study, rng)
@@ -158,7 +158,7 @@ class Recipe(Method):
             point, twin = found
             memory = study.remembered(fitted._replace(told={}), posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
-        decision = self.utility.decided(Moment(noisy, elsewhere, ties), rng)
+        decision = self.utility.decided(Moment(noisy, elsewhere, ties, done), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
         n = len(scene.seen.y)
 
@@ -174,9 +174,9 @@ class Recipe(Method):
         learnt = {} if feasibility is None else feasibility.meta
         return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
 
-    def _is_restless(self, scene: Scene, rng: Rng) -> bool:
+    def _is_restless(self, scene: Scene, done: float, rng: Rng) -> bool:
         """Whether the run has settled and this suggestion is one that looks elsewhere."""
-        share, maximize = self.utility.restlessness, scene.task.maximize
+        share, maximize = self.utility.restlessness(done), scene.task.maximize
         settled = share > 0.0 and is_settled(scene.trials, scene.ground.dim, maximize=maximize)
         return settled and bool(rng.random() < share)
 
@@ -254,6 +254,11 @@ class Recipe(Method):
             found = own.mean() + own.std() * smoothed
             means |= zip((trial.number for trial in scene.trials.complete), found.tolist(), strict=True)
         return np.array([means[trial.number] for trial in complete])
+
+
+def _done(task: Task, number: int) -> float:
+    """The share of the planned trials before this one; 0 where none were planned, or all of them are over."""
+    return number / task.budget if task.budget is not None and number < task.budget else 0.0
 
 
 def _within(part: Any) -> Iterator[Frame | Inference | Utility | Search]:
