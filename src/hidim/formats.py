@@ -3,7 +3,7 @@
 Format 1 (hidim 0.1 before recipes): a method was a name and nested settings, what a suggestion remembered of
 its fit stood under several keys and did not say of which model, and a probe named its twin by number. A
 history or journal in that format is translated, and its next suggestion is what it would have been, unless
-it was made by `auto` for a conditional space: that is another method now.
+it was made by `auto`: that is another method now.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def meta_of_1(
     if isinstance(method, Auto):
         method = method.chosen(Task(space))
         if method is METHODS["mixed"]:
-            method = METHODS["addtree"]  # which `auto` was for conditional spaces
+            method = METHODS["addtree" if space.is_conditional else "gp"]  # which `auto` was
     if str(new.get("embedding", "")).startswith("count-sketch") and "run" in new:
         new["doublings"] = new.pop("run")
     twin = value_of(new.pop("probe")) if "probe" in new else None

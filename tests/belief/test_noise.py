@@ -72,10 +72,13 @@ def test_repeated_configurations_with_different_values_show_noise():
 
 
 def test_the_best_of_a_noisy_objective_is_the_one_with_the_best_mean():
-    rng = np.random.default_rng(3)
-    optimizer = run(lambda p: bowl(p) + 0.3 * rng.standard_normal(), 60, noisy=True)
-    assert optimizer.best.value > min(trial.value for trial in optimizer.history)
-    assert bowl(optimizer.best.params) < 0.1
+    lucky = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        optimizer = run(lambda p, rng=rng: bowl(p) + 0.3 * rng.standard_normal(), 60, noisy=True)
+        lucky.append(optimizer.best.value == min(trial.value for trial in optimizer.history))
+        assert bowl(optimizer.best.params) < 0.2  # where half of the box is above .9
+    assert not all(lucky)  # the luckiest may have the best mean, too
 
 
 def test_values_with_large_variances_count_for_little():

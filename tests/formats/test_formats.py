@@ -63,7 +63,7 @@ def as_it_was(method: Recipe) -> Recipe:
     """With the settings that have come later as they were before."""
     search, old = method.search, {"first": 0.1, "thorough": False}
     if isinstance(method.utility, Bold):
-        method = replace(method, utility=replace(method.utility, restless=0.0))
+        method = replace(method, utility=replace(method.utility, restless=0.0, last=0.0))
     if isinstance(search, Ways):
         return replace(method, search=replace(search, **old))
     if isinstance(search, Paths):

@@ -23,7 +23,7 @@ from hidim.gp import linalg
 from hidim.gp.kernels import Groups, Scaled, blocks
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
-from hidim.methods import METHODS, Auto, Method, Task, configured, make_method
+from hidim.methods import METHODS, Method, Task, configured, make_method
 from hidim.search import Paths, Ways
 from hidim.search import settings as group_settings
 from hidim.search.paths import best_routes
@@ -336,11 +336,6 @@ def test_independent_leaves_have_a_limit():
     forks = {f"c{i}": Choice("no", yes=Space({f"x{i}": Float(0, 1)})) for i in range(11)}
     with pytest.raises(MethodError, match="2048 paths"):
         leaves(Space(forks))
-
-
-def test_the_default_uses_it_where_spaces_are_conditional():
-    assert Auto().chosen(Task(SPACE)).name == "mixed"
-    assert Auto().chosen(Task(Space(x=Float(0, 1), c=Choice("a", "b")))).name == "gp"
 
 
 def test_recipes_are_methods_by_name():

@@ -261,8 +261,10 @@ def test_bad_settings_are_named(settings):
 # -- the default -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dim", "chosen"), [(1, "gp"), (5000, "gp"), (5001, "baxus"), (10**9, "baxus")])
-def test_the_default_is_the_gaussian_process_up_to_5000_columns_and_baxus_beyond(dim, chosen):
+@pytest.mark.parametrize(
+    ("dim", "chosen"), [(1, "mixed"), (5000, "mixed"), (5001, "baxus"), (10**9, "baxus")]
+)
+def test_the_default_is_a_sum_up_to_5000_columns_and_baxus_beyond(dim, chosen):
     space = Space(x=Vector(dim, -1, 1))
     assert Auto().chosen(Task(space)) == METHODS[chosen]
     default, named = (Optimizer(space, method, seed=2) for method in ("auto", chosen))

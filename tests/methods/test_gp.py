@@ -14,7 +14,7 @@ from hidim.belief.priors import Flat
 from hidim.bench import problems as bench
 from hidim.errors import NumericalError
 from hidim.frame import Ground
-from hidim.methods import METHODS, Method, Task, configured, make_method
+from hidim.methods import METHODS, Method, configured
 from hidim.search.credit import WAYS
 
 SPACE = Space(w=Vector(3, -1, 1), n=Int(1, 9))
@@ -102,11 +102,6 @@ def test_numbers_that_are_inactive_count_as_mid_range_and_labels_as_missing():
     points = space.encode_all([{"a": "x"}, {"a": "y", "c": "q", "z": 0.1}])
     inputs = Flat().inputs(Ground(space), points)
     np.testing.assert_allclose(inputs, [[0.25, np.nan, 0.5], [0.75, 0.75, 0.1]])
-
-
-def test_the_default_is_the_gaussian_process():
-    task = Task(Space(x=Vector(20)))
-    assert make_method("gp") == make_method("auto").chosen(task) == METHODS["gp"]
 
 
 def test_running_trials_are_not_nearly_the_same():

@@ -7,7 +7,7 @@ so that a model's hyperparameters are one flat vector θ without further transfo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from hidim.gp.densities import Density, Improper
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """`size` numbers that share one range and prior, and start at one number, or each at its own."""
+    """`size` numbers that share one range and prior, and start at one number, or each at its own.
+
+    Where the likelihood is known to have two peaks, fits from scratch start at `also`, too.
+    """
 
     name: str
     size: int
@@ -25,6 +28,7 @@ class Hyperparameter:
     low: float
     high: float
     prior: Density = field(default_factory=Improper)
+    also: float | None = None
 
 
 def total(parameters: Iterable[Hyperparameter]) -> int:
@@ -34,6 +38,11 @@ def total(parameters: Iterable[Hyperparameter]) -> int:
 def starts(parameters: Iterable[Hyperparameter]) -> Array:
     """The start of every coordinate of θ."""
     return np.concatenate([np.broadcast_to(p.start, p.size) for p in parameters] or [np.empty(0)])
+
+
+def other_starts(parameters: Iterable[Hyperparameter]) -> Array:
+    """The other start of every coordinate that has one, and the start of the rest."""
+    return starts(p if p.also is None else replace(p, start=p.also) for p in parameters)
 
 
 def bounds(parameters: Iterable[Hyperparameter]) -> tuple[Array, Array]:

@@ -19,7 +19,15 @@ from hidim._types import Array, Indices, Mask
 from hidim.errors import MethodError
 from hidim.gp import linalg
 from hidim.gp.densities import Normal
-from hidim.gp.hyperparameter import Hyperparameter, bounds, log_prior, remembered_log_prior, starts, total
+from hidim.gp.hyperparameter import (
+    Hyperparameter,
+    bounds,
+    log_prior,
+    other_starts,
+    remembered_log_prior,
+    starts,
+    total,
+)
 from hidim.gp.kernels.base import Kernel
 from hidim.gp.kernels.blocks import blocks as blocks_of
 from hidim.gp.kernels.values import values
@@ -62,6 +70,11 @@ class Model:
     @cached_property
     def start(self) -> Array:
         return starts(self.parameters)
+
+    @property
+    def starts(self) -> list[Array]:
+        """Where fits from scratch start."""
+        return [starts(self.parameters), other_starts(self.parameters)]
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:

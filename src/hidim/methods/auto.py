@@ -8,7 +8,6 @@ from hidim._limits import COLUMNS_WITHOUT_EMBEDDING
 from hidim._types import Array
 from hidim.methods.base import Method
 from hidim.methods.baxus import BAXUS
-from hidim.methods.gp import GP
 from hidim.methods.mixed import MIXED
 from hidim.task import Suggestion, Task
 from hidim.trial import History
@@ -16,15 +15,13 @@ from hidim.trial import History
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """The default: `gp`; `mixed` for conditional spaces; beyond 5000 columns `baxus`."""
+    """The default: `mixed`; beyond 5000 columns `baxus`."""
 
     name: str = "auto"
 
     def chosen(self, task: Task) -> Method:
         """The method that is used for a task."""
-        if task.space.dim > COLUMNS_WITHOUT_EMBEDDING:
-            return BAXUS
-        return MIXED if task.space.is_conditional else GP
+        return BAXUS if task.space.dim > COLUMNS_WITHOUT_EMBEDDING else MIXED
 
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         return self.chosen(task).suggest(task, history, number)

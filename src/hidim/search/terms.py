@@ -10,9 +10,9 @@ from hidim._types import Array, Indices, Mask, Rng
 from hidim.acquisition.base import Belief
 from hidim.gp.posterior import DrawnEffects
 
-#: Points along every number, functions that are drawn beside the mean, and columns that are looked at. All of
-#: them bound the time.
-GRID, DRAWS, MOST = 21, 12, 256
+#: Points along every number at the least, and for every feature of it; functions that are drawn beside the
+#: mean, and columns that are looked at. All of them bound the time.
+GRID, FINE, DRAWS, MOST = 21, 1.5, 12, 256
 
 #: How many coordinates are moved together: from one to all, each so many times the last.
 RATIO = 1.5
@@ -50,14 +50,15 @@ def by_effects(belief: Belief, best: Array, rng: Rng) -> tuple[Array, Mask]:
 
 def _lowest(known: DrawnEffects, best: Array, rng: Rng) -> _Best:
     """The columns of the main effects: numbers, then labels."""
-    kernel, grid = known.kernel, np.linspace(0.0, 1.0, GRID)
+    kernel = known.kernel
+    grid = np.linspace(0.0, 1.0, max(GRID, int(FINE * kernel.rank) + 1))
     looked = kernel.columns
     if len(looked) > MOST:
         looked = np.sort(rng.choice(looked, MOST, replace=False))
     along = kernel.along(known.coefficients, grid)  # (s, G, numbers)
     along += _others(known, best, kernel.numbers, grid, looked)
     values = grid[along.argmin(axis=1)]
-    values = np.clip(values + rng.uniform(-0.5, 0.5, values.shape) / (GRID - 1), 0.0, 1.0)
+    values = np.clip(values + rng.uniform(-0.5, 0.5, values.shape) / (len(grid) - 1), 0.0, 1.0)
     found = _Best(values, along.min(axis=1))
     own = kernel.of_labels(known.coefficients)
     for column, level, effects in zip(kernel.labels, kernel.levels, own, strict=True):

@@ -164,8 +164,8 @@ def climbed(
     since = 0 if last is None else last.memory["cold"]
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
-    several = last is not None and cold
-    starts = [model.put(start, held) for start in ([warm, model.start] if several else [warm])]
+    starts = [model.put(start, held) for start in ([warm, *model.starts] if cold else [warm])]
+    starts = list({start.tobytes(): start for start in starts}.values())  # each once
     calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
     name = best_outcome(study, model, starts[0], outcome, rows)
     losses, noise = told(name)
@@ -205,12 +205,12 @@ def best_outcome(study: Study, model: Model, theta: Array, outcome: str, rows: A
 def _with_more(study: Study, model: Model, last: Fitted, count: int) -> Fitted:
     """The last fit of fewer models: those that count now, too, start from what the first of them had.
 
-    What that held, because it was simpler, starts from nothing.
+    What that held, because it was simpler, starts from nothing: from scratch.
     """
     held = study.prior.models(study.scene.ground, last.n)[0]
     warm = np.where(model.holding(held), model.start, last.thetas[0])
     more = np.tile(warm, (count - len(last.thetas), 1))
-    return last._replace(thetas=np.vstack([more, last.thetas]))
+    return last._replace(thetas=np.vstack([more, last.thetas]), memory={**last.memory, "cold": 0})
 
 
 def _sibling(

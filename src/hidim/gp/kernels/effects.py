@@ -27,8 +27,9 @@ from hidim.gp.kernels.base import Against, Cross, Gram, Kernel
 #: By how much the interval of the sines is longer than [0, 1] on either side.
 MARGIN = 0.25
 
-#: Features of a number, at the most and at least, and those of all numbers together.
-MOST, LEAST, ALL = 16, 6, 1200
+#: Features of a number, at the most and at least, and those of all numbers together. With 16 at the most, too
+#: few for ten ripples along an axis, Rastrigin's function in 6 dimensions was left at 12, with 40 at 1e-7.
+MOST, LEAST, ALL = 40, 6, 1200
 
 #: Limits of log ℓ: shorter than the sines can show, and so long that an effect is one arch.
 SHORTEST, LONGEST = math.log(0.02), math.log(3.0)
@@ -36,6 +37,11 @@ SHORTEST, LONGEST = math.log(0.02), math.log(3.0)
 #: Median and width of the prior on ℓ, and scale of that on the deviations of log a_i: choices, of which only
 #: the median was varied (.4 and 1 were no better).
 USUAL, WIDTH, SPREAD = 0.7, 0.7, 1.0
+
+
+#: Where fits start, too. Ripples along the axes may be main effects of short reach, or a product kernel that
+#: has one, which says nothing of other basins: from the usual start the second may be found.
+RIPPLES = math.log(0.05)
 
 
 class Effects(Kernel):
@@ -60,7 +66,7 @@ class Effects(Kernel):
         self.columns = np.concatenate([self.numbers, self.labels])
         self.rank = int(np.clip(ALL // max(len(self.numbers), 1), LEAST, MOST))
         reach = Normal(math.log(USUAL), WIDTH)
-        scale = Hyperparameter("log_effect_lengthscale", 1, reach.mean, SHORTEST, LONGEST, reach)
+        scale = Hyperparameter("log_effect_lengthscale", 1, reach.mean, SHORTEST, LONGEST, reach, RIPPLES)
         deviations = StudentT(1.0, 0.0, SPREAD)
         self.parameters = (
             *([scale] if len(self.numbers) else []),
