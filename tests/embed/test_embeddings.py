@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 
 from hidim._limits import COORDINATES_HANDED_OUT
-from hidim.embed import EMBEDDINGS, CountSketch, Gaussian, LazyVector, Uniform
+from hidim.embed import EMBEDDINGS, Bins, CountSketch, Gaussian, LazyVector, Uniform
 from hidim.embed.counter import normals, words
 from hidim.embed.lazy import CHUNK, handed_out
+from hidim.embed.permutation import permuted
 from hidim.errors import MethodError
 
 everyone = pytest.mark.parametrize("embedding", EMBEDDINGS.values(), ids=EMBEDDINGS)
@@ -90,12 +91,46 @@ def test_a_count_sketch_has_one_sign_in_every_row_and_fills_its_bins_evenly():
     assert abs(rows.sum()) < 400
 
 
-def test_a_doubled_sketch_reaches_all_that_the_old_one_did():
-    sketch, rng = CountSketch(high=500, low=3, seed=2), np.random.default_rng(0)
+def test_bins_are_equally_full_and_split_until_every_coordinate_is_alone():
+    for seed in range(1000):
+        bins = Bins(high=20, low=8, seed=seed)
+        for size in (8, 16, 20):
+            filled = np.abs(bins.rows(np.arange(20))).sum(axis=0)
+            assert len(filled) == size
+            assert filled.max() - filled.min() <= 1.0
+            bins = bins.grown()
+        assert np.linalg.matrix_rank(bins.rows(np.arange(20))) == 20
+
+
+@pytest.mark.parametrize("high", [7, 100, 1000])
+def test_who_shares_a_bin_is_drawn_at_random(high):
+    """Of two coordinates, whichever they are, and of a coordinate and a bin."""
+    ways = np.array(
+        [np.abs(Bins(high, 4, seed=seed).rows(np.arange(high))[:6]).argmax(axis=1) for seed in range(1000)]
+    )
+    for own in ways.T:
+        expected = np.diff(np.ceil(np.arange(5) * high / 4)) * 1000 / high
+        assert stats.chisquare(np.bincount(own, minlength=4), expected).pvalue > 1e-4
+    together = (ways[:, :1] == ways[:, 1:]).mean(axis=0)
+    share = np.sum(expected * (expected * high / 1000 - 1)) / (1000 * (high - 1))
+    np.testing.assert_allclose(together, share, atol=4.0 * np.sqrt(share * (1 - share) / 1000))
+
+
+def test_a_billion_places_are_permuted():
+    places = np.random.default_rng(0).choice(10**9, 10**5, replace=False)
+    found = permuted(5, places, 10**9)
+    assert len(np.unique(found)) == 10**5
+    assert 0 <= found.min() < found.max() < 10**9
+    assert stats.kstest(found / 1e9, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("kind", [Bins, CountSketch])
+def test_what_has_grown_reaches_all_that_the_old_one_did(kind):
+    sketch, rng = kind(high=500, low=3, seed=2), np.random.default_rng(0)
     y, places = rng.uniform(-1, 1, size=(10, 3)), np.arange(500)
     before = sketch.lift(y, places)
     for _ in range(3):
-        y, sketch = sketch.carry(y), sketch.doubled()
+        y, sketch = sketch.grown().carry(y), sketch.grown()
         assert np.array_equal(sketch.lift(y, places), before)
     assert np.all(np.abs(sketch.rows(places)).sum(axis=0) > 0)
 

@@ -47,7 +47,7 @@ METHODS = {
         maximiser="direct+cma-es",
         evaluations=20,
     ),
-    "baxus": "baxus(low=2, least=3, patience=0.0, initial=3)",
+    "baxus": "baxus(low=2, least=3, patience=0.0, most=256, initial=3)",
     "random": "random",
     "sobol": "sobol",
     "auto": "auto",

@@ -106,7 +106,7 @@ def test_patience_grows_with_the_number_of_bins():
     [
         (configured("baxus", low=2, patience=0.0, least=1, most=6), 40, 4),
         (configured("baxus", low=2, patience=0.0, least=1, most=8), 40, 8),
-        (configured("baxus", low=4, patience=0.0, least=1), 10, 8),
+        (configured("baxus", low=4, patience=0.0, least=1), 10, 10),
         (configured("baxus", low=4, patience=0.0, least=1), 3, 3),
         (configured("baxus", low=1, patience=0.0, least=1), 1, 1),
     ],
@@ -125,7 +125,7 @@ def test_every_old_trial_has_an_exact_copy_after_growth():
     for trial in found:
         sketch, y = sketches[len(trial.meta["y"])], np.array([trial.meta["y"]])
         while sketch.low < max(sketches):
-            y, sketch = sketch.carry(y), sketch.doubled()
+            y, sketch = sketch.grown().carry(y), sketch.grown()
             assert same_params(configuration(space, sketch, y[0]), trial.params)
         assert sketch == sketches[max(sketches)]
 
@@ -134,7 +134,7 @@ def test_the_levels_are_refinements_of_one_sketch():
     task, history = Task(CUBE, seed=5), after([0] * 13, seed=5).history
     sketches = [EAGER.frame.sketch(task, history[:count]) for count in (2, 5, 8, 11)]
     for coarse, fine in pairwise(sketches):
-        assert coarse.doubled() == fine
+        assert coarse.grown() == fine
     assert EAGER.frame.sketch(Task(CUBE, seed=6), History()).seed != sketches[0].seed
 
 
@@ -173,6 +173,17 @@ def test_two_of_many_parameters_are_found():
     assert optimizer.best.value < 0.05
 
 
+def test_every_point_can_be_reached():
+    """Two parameters that want opposite ways, whatever bins and signs they were given."""
+
+    def apart(params):
+        return float((params["x"][0] - 0.6) ** 2 + (params["x"][1] + 0.6) ** 2)
+
+    for seed in range(3):
+        method = configured("baxus", low=2, patience=0.0, least=4)
+        assert told(method, 60, apart, Space(x=Vector(20, -1, 1)), seed=seed).best.value < 0.01
+
+
 def test_the_same_seed_gives_the_same_run_and_a_reload_goes_on_alike():
     first, second = (told(EAGER, 12, lambda p: max(bowl(p), 0.2)) for _ in range(2))
     assert list(first.history) == list(second.history)
@@ -183,8 +194,8 @@ def test_the_same_seed_gives_the_same_run_and_a_reload_goes_on_alike():
 @pytest.mark.parametrize("where", ["mixed", "classifier", "pipeline", "deep sharing"])
 def test_it_grows_in_mixed_and_conditional_spaces(where):
     space = CORPUS[where]
-    found = told(EAGER, 12, lambda p: float(len(p)), space).history
-    assert max(levels(found)) == int(math.log2(space.dim / 2))
+    found = told(EAGER, 18, lambda p: float(len(p)), space).history
+    assert max(levels(found)) == math.ceil(math.log2(space.dim / 2))
     assert not any("fallback" in t.meta for t in found)
     for trial in found:
         space.validate(trial.params)
@@ -208,7 +219,7 @@ def test_a_probe_for_noise_stands_next_to_the_trial_that_it_names():
     probes = []
     while not probes:
         trial = optimizer.ask()
-        optimizer.tell(trial, float(np.sin(1e5 * trial.params["x"].sum())))
+        optimizer.tell(trial, float(np.sin(1e5 * trial.params["x"] @ [1, 2, 3])))
         probes = [t for t in optimizer.history if "probe" in t.meta]
         assert trial.number < 40
     (twin,) = (t for t in optimizer.history if t.value == probes[0].meta["probe"])

@@ -1,4 +1,4 @@
-"""Count-sketch embeddings (HeSBO; Nayebi et al. 2019), which can grow (BAxUS; Papenmeier et al. 2022)."""
+"""Count-sketch embeddings (HeSBO; Nayebi et al. 2019), which can grow: of runs before `hidim.embed.bins`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class CountSketch(Embedding):
         >>> sketch = CountSketch(high=10**9, low=4, seed=0)
         >>> y = np.array([[0.1, -0.2, 0.3, -0.4]])
         >>> places = np.array([5, 123_456_789])
-        >>> grown, carried = sketch.doubled(), sketch.carry(y)
+        >>> grown = sketch.grown()
+        >>> carried = grown.carry(y)
         >>> carried.shape, bool(np.all(grown.lift(carried, places) == sketch.lift(y, places)))
         ((1, 8), True)
     """
@@ -50,10 +51,10 @@ class CountSketch(Embedding):
     def radius(self) -> float:
         return 1.0
 
-    def doubled(self) -> CountSketch:
+    def grown(self) -> CountSketch:
         """The sketch with twice as many bins."""
         return replace(self, low=2 * self.low, doublings=self.doublings + 1)
 
     def carry(self, y: Array) -> Array:
-        """Points (n, 2 d) of the doubled sketch that stand for the same x as y (n, d)."""
-        return np.repeat(y, 2, axis=1)
+        """Points (n, d) of this sketch that stand for the same x as points of one from which it has grown."""
+        return np.repeat(y, self.low // y.shape[1], axis=1)

@@ -1,10 +1,11 @@
 """A random embedding that grows, for those who do not know how many directions matter.
 
 Every parameter is put into one of d bins, with a random sign, and the parameters of a bin move together
-(count sketch; HeSBO, Nayebi et al. 2019). The bins are searched as if they were parameters. When nothing
+(HeSBO, Nayebi et al. 2019). The bins, equally full, are searched as if they were parameters. When nothing
 better is found for a while, every bin is split in two: d doubles, and each old point has an exact copy in the
 new, larger space, so that nothing that was learnt is lost (BAxUS, Papenmeier et al. 2022). At first few
-trials suffice to see what can be seen from so far away; later, more points can be reached.
+trials suffice to see what can be seen from so far away; in the end, if there are not too many, every
+parameter is alone.
 
     meta["doublings"] = how often d had been doubled, besides what hidim.frame.embedded says
 """
@@ -17,9 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from hidim._limits import COLUMNS_WITHOUT_EMBEDDING
 from hidim._settings import at_least
 from hidim._types import Array, Rng
-from hidim.embed import CountSketch
+from hidim.embed import Bins, CountSketch
 from hidim.frame.base import Frame, Ground, Scene
 from hidim.frame.embedded import belongs, is_due_to
 from hidim.frame.observe import Observations, given_variances
@@ -27,10 +29,12 @@ from hidim.space import Space, Vector
 from hidim.task import Task
 from hidim.trial import History, Trial
 
+Sketch = Bins | CountSketch
+
 
 @dataclass(frozen=True)
 class Growing(Frame):
-    """The bins of a count sketch, whose number doubles when the search stalls.
+    """Bins of parameters, whose number doubles when the search stalls.
 
     The defaults were never varied; together they reach 9e-10 on Branin in 10⁹ dimensions with 500 trials
     (benchmarks/results/rembo-figure3.md) and 1.5e-7 in 1000, where `gp` has 4.5e-4.
@@ -39,7 +43,7 @@ class Growing(Frame):
         low: d, the number of bins at the start: fewer are searched sooner, more see more at once.
         patience: trials without a better one, as a multiple of d, after which d is doubled.
         least: trials without a better one at the least; the design alone takes ten.
-        most: the largest d; time grows with it, and no usual budget fills more.
+        most: the largest d; time grows with it.
     """
 
     embeds: ClassVar[bool] = True
@@ -48,7 +52,7 @@ class Growing(Frame):
     low: int = 8
     patience: float = 1.0
     least: int = 15
-    most: int = 256
+    most: int = COLUMNS_WITHOUT_EMBEDDING
 
     def __post_init__(self) -> None:
         at_least(self, low=1, patience=0.0, least=1, most=self.low)
@@ -61,11 +65,11 @@ class Growing(Frame):
         return self._scene(task, history, self.sketch(task, history), number)
 
     def scenes(self, task: Task, history: History) -> list[Scene]:
-        start = self._at_level(task, 0)
+        start = self._start(task, history)
         level = max((t.meta["doublings"] for t in history.complete if belongs(t, start)), default=0)
-        return [self._scene(task, history, self._at_level(task, level), len(history))]
+        return [self._scene(task, history, _grown(start, level), len(history))]
 
-    def _scene(self, task: Task, history: History, sketch: CountSketch, number: int) -> Scene:
+    def _scene(self, task: Task, history: History, sketch: Sketch, number: int) -> Scene:
         own = History([trial for trial in history if belongs(trial, sketch)])
         x, failed, running = (_points(trials, sketch) for trials in (own.complete, own.failed, own.running))
         seen = Observations(x, own.losses(maximize=task.maximize), failed, running, given_variances(own))
@@ -77,24 +81,24 @@ class Growing(Frame):
         to_low, meta = Vector(sketch.low, -1.0, 1.0).scale.from_unit, {"doublings": sketch.doublings}
         return Scene(task, history, ground, own, asked, seen, "growing", none, sketch, to_low, meta)
 
-    def sketch(self, task: Task, history: History) -> CountSketch:
+    def sketch(self, task: Task, history: History) -> Sketch:
         """The embedding for the next suggestion."""
-        start = self._at_level(task, 0)
-        level = max((t.meta["doublings"] for t in history if is_due_to(t, start)), default=0)
-        sketch = self._at_level(task, level)
-        if 2 * sketch.low <= min(task.space.dim, self.most) and self._stalls(task, history, sketch):
-            return sketch.doubled()
-        return sketch
+        start = self._start(task, history)
+        sketch = _grown(start, max((t.meta["doublings"] for t in history if is_due_to(t, start)), default=0))
+        return sketch.grown() if self._can_grow(sketch) and self._stalls(task, history, sketch) else sketch
 
-    def _at_level(self, task: Task, doublings: int) -> CountSketch:
+    def _can_grow(self, sketch: Sketch) -> bool:
+        most = min(sketch.high, self.most)
+        return 2 * sketch.low <= most or (isinstance(sketch, Bins) and sketch.low < sketch.high <= most)
+
+    def _start(self, task: Task, history: History) -> Sketch:
+        """Before any split. A run that began with a count sketch, as all did once, goes on with it."""
         dim = task.space.dim
         seed = int(np.random.SeedSequence([task.seed]).generate_state(1, np.uint32)[0])
-        sketch = CountSketch(dim, min(self.low, dim), seed)
-        for _ in range(doublings):
-            sketch = sketch.doubled()
-        return sketch
+        old = CountSketch(dim, min(self.low, dim), seed)
+        return old if any(is_due_to(trial, old) for trial in history) else Bins(dim, old.low, seed)
 
-    def _stalls(self, task: Task, history: History, sketch: CountSketch) -> bool:
+    def _stalls(self, task: Task, history: History, sketch: Sketch) -> bool:
         """Whether none of the last trials was better than all before, with patience for each level anew."""
         finished = history.finished
         level = [
@@ -109,7 +113,13 @@ class Growing(Frame):
         return waited >= max(self.least, self.patience * sketch.low)
 
 
-def _points(trials: Sequence[Trial], sketch: CountSketch) -> Array:
+def _grown(sketch: Sketch, times: int) -> Sketch:
+    for _ in range(times):
+        sketch = sketch.grown()
+    return sketch
+
+
+def _points(trials: Sequence[Trial], sketch: Sketch) -> Array:
     """The points (n, d) of trials among the present bins, in the unit cube."""
-    grown = [np.repeat(t.meta["y"], sketch.low // len(t.meta["y"])) for t in trials]
-    return 0.5 * (1.0 + np.array(grown, dtype=np.float64).reshape(-1, sketch.low))
+    grown = [sketch.carry(np.array([t.meta["y"]], dtype=np.float64)) for t in trials]
+    return 0.5 * (1.0 + np.array(grown).reshape(-1, sketch.low))

@@ -1,6 +1,6 @@
 """BAxUS: an embedding that grows, for unknown numbers of directions that matter (Papenmeier et al. 2022).
 
-The bins of a count sketch are searched as `gp` searches parameters. They double when the search stalls; until
+Bins of parameters are searched as `gp` searches parameters. They double when the search stalls; until
 then no suggestion looks elsewhere. Trust regions, which the paper has, are left to the ways of the search.
 """
 
@@ -16,6 +16,6 @@ from hidim.methods.recipe import Recipe
 BAXUS: Recipe = replace(
     GP,
     name="baxus",
-    frame=Growing(low=8, patience=1.0, least=15, most=256),
+    frame=Growing(),
     utility=Bold(restless=0.0),
 )
