@@ -21,7 +21,16 @@ ONES: dict[str, Method] = {**METHODS, **QUICK}
 #: What others are compared with, of the same parts as they are: tried in fewer spaces.
 BASELINES: dict[str, Method] = {
     name: ONES[name]
-    for name in ("add-gp", "addtree-paper", "bock-map", "flat", "leaves", "matern-slice", "pp-gp")
+    for name in (
+        "add-gp",
+        "addtree-paper",
+        "bock-map",
+        "flat",
+        "leaves",
+        "matern-slice",
+        "pp-gp",
+        "rembo-paper",
+    )
 }
 
 DISTINCT: dict[str, Method] = {

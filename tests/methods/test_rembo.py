@@ -18,10 +18,13 @@ from hypothesis.extra import numpy as stnp
 from hidim import Choice, Int, Optimizer, Space, TrialState, Vector, minimize
 from hidim.bench.problems import problem
 from hidim.errors import MethodError, NumericalError
+from hidim.frame import Subspaces
 from hidim.gp.kernels import Kernel, Overlap, Through
 from hidim.gp.kernels.lifted import clipped, high_dimensional, isotropic
 from hidim.gp.psi import Warped
 from hidim.methods import METHODS, RandomSearch, Task, configured
+from hidim.optim.cmaes import CMAES
+from hidim.optim.direct import Direct
 from hidim.serial import read_method, write_method
 from hidim.trial import History, same_params
 from saved import reloaded
@@ -106,6 +109,28 @@ def test_without_a_dimension_it_is_four_or_that_of_the_space():
     for dim, low in ((25, 4), (3, 3)):
         assert METHODS["rembo"].frame.embedding(Task(Space(x=Vector(dim))), 0).low == low
     assert configured("rembo", low=10).frame.embedding(Task(Space(x=Vector(3))), 0).low == 3
+
+
+def test_runs_may_have_dimensions_of_their_own():
+    found = told(configured("rembo", low=(2, 3), runs=4), 8).history
+    assert [len(trial.meta["y"]) for trial in found] == [2, 3] * 4
+
+
+def test_the_box_of_the_theorem_holds_an_optimum_as_often_as_is_wanted():
+    task = Task(CUBE)
+    sides = [Subspaces(low=2, box="theorem", failure=f).embedding(task, 0).radius for f in (0.1, 0.5)]
+    assert sides == [20.0, 4.0]
+
+
+def test_the_paper_s_maximisers_are_used_whatever_the_dimension(monkeypatch):
+    used = []
+    for kind in (Direct, CMAES):
+        call = kind.__call__
+        monkeypatch.setattr(
+            kind, "__call__", lambda self, *args, call=call: used.append(type(self)) or call(self, *args)
+        )
+    told(configured("rembo-paper", low=5, runs=1), 5)
+    assert set(used) == {Direct, CMAES}
 
 
 def test_the_first_trial_is_the_centre():

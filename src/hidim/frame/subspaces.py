@@ -40,38 +40,51 @@ class Subspaces(Frame):
     """Boxes of random embeddings, in turn.
 
     Args:
-        low: d, the dimension of the embeddings. None, for those who do not know how many directions matter:
-            4, or D if that is less. Too large is slow, too small finds nothing: try 2 to 10.
+        low: d, the dimension of the embeddings, D at the most; or several, for the runs in turn. None, for
+            those who do not know how many directions matter: 4. Too large is slow, too small finds nothing:
+            try 2 to 10.
         runs: k, the number of interleaved runs. With a fixed budget, each has its k-th part of it. Four were
             best at d = 2 in the paper's table 1; with few trials one is better.
         map: what y stands for. "clip": clip(A y), as in the paper; "zonotope": the point of the cube whose
             projection on the subspace is y, so that no two y stand for the same and no box has to be chosen
             (see `hidim.embed.Zonotope`); for up to 10,000 columns.
         box: with "clip", the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
+        failure: with box="theorem", ε: the probability that the box holds no optimum.
     """
 
     embeds: ClassVar[bool] = True
     several: ClassVar[bool] = True
 
-    low: int | None = None
+    low: int | tuple[int, ...] | None = None
     runs: int = 4
     map: MapName = "clip"
     box: BoxName = "sqrt"
+    failure: float = 0.1
 
     def __post_init__(self) -> None:
         at_least(self, runs=1)
-        if self.low is not None:
+        if isinstance(self.low, tuple):
+            if not self.low or not all(type(low) is int and low >= 1 for low in self.low):
+                raise MethodError(f"low={self.low!r} must be positive integers, one for each run in turn")
+        elif self.low is not None:
             at_least(self, low=1)
+        if not 0.0 < self.failure < 1.0:
+            raise MethodError(f"failure={self.failure!r} must lie between 0 and 1")
         one_of(self, map=get_args(MapName), box=get_args(BoxName))
         if self.map == "zonotope" and self.box != "sqrt":
             raise MethodError(f"box={self.box!r} is for map='clip': the zonotope has a size of its own")
 
     def embedding(self, task: Task, run: int) -> Gaussian | Zonotope:
         """A of a run; it depends on the seed of the task and on nothing else."""
-        dim = task.space.dim
-        low = min(self.low or UNKNOWN, dim)
+        dim, low = task.space.dim, self._low(task, run)
         seed = int(np.random.SeedSequence([task.seed, run]).generate_state(1, np.uint32)[0])
-        return Zonotope(dim, low, seed) if self.map == "zonotope" else Gaussian(dim, low, seed, box=self.box)
+        if self.map == "zonotope":
+            return Zonotope(dim, low, seed)
+        return Gaussian(dim, low, seed, box=self.box, failure=self.failure)
+
+    def _low(self, task: Task, run: int) -> int:
+        low = self.low[run % len(self.low)] if isinstance(self.low, tuple) else self.low or UNKNOWN
+        return min(low, task.space.dim)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -85,8 +98,8 @@ class Subspaces(Frame):
         return self._scene(task, history, run, spare)
 
     def scenes(self, task: Task, history: History) -> list[Scene]:
-        none = np.empty((0, min(self.low or UNKNOWN, task.space.dim)))
-        return [self._scene(task, history, run, none) for run in range(self.runs)]
+        none = [np.empty((0, self._low(task, run))) for run in range(self.runs)]
+        return [self._scene(task, history, run, spare) for run, spare in enumerate(none)]
 
     def _scene(self, task: Task, history: History, run: int, spare: Array) -> Scene:
         """What the history says about a run."""

@@ -284,16 +284,23 @@ class Warp(Map):
     Args:
         dim: number of columns.
         alpha, beta: what log α and log β may be, if not anything near 0.
+        prior: of both, where they are not given.
     """
 
     EDGE = 1e-9
 
     def __init__(
-        self, dim: int, *, alpha: Hyperparameter | None = None, beta: Hyperparameter | None = None
+        self,
+        dim: int,
+        *,
+        alpha: Hyperparameter | None = None,
+        beta: Hyperparameter | None = None,
+        prior: Density | None = None,
     ) -> None:
         self.dim = dim
+        density = prior or Normal(0.0, WARP_SD)
         usual = (
-            Hyperparameter(name, dim, 0.0, -WARP_LIMIT, WARP_LIMIT, Normal(0.0, WARP_SD))
+            Hyperparameter(name, dim, 0.0, -WARP_LIMIT, WARP_LIMIT, density)
             for name in ("log_alpha", "log_beta")
         )
         self.parameters = tuple(given or default for given, default in zip((alpha, beta), usual, strict=True))

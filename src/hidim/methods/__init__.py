@@ -19,7 +19,7 @@ from hidim.methods.gp import FLAT, GP
 from hidim.methods.mixed import MIXED
 from hidim.methods.random import RandomSearch, SobolSearch
 from hidim.methods.recipe import Recipe
-from hidim.methods.rembo import REMBO
+from hidim.methods.rembo import REMBO, REMBO_PAPER
 from hidim.methods.settings import PARTS, kind_of, with_settings
 from hidim.task import Suggestion, Task
 
@@ -43,6 +43,7 @@ METHODS: dict[str, Method] = {
         PP_GP,
         RandomSearch(),
         REMBO,
+        REMBO_PAPER,
         RPP_GP,
         SobolSearch(),
     )
@@ -98,7 +99,7 @@ def configured(method: str | Method, **settings: Any) -> Method:
 
     Example:
         >>> configured("rembo", low=2, runs=1).frame
-        Subspaces(low=2, runs=1, map='clip', box='sqrt')
+        Subspaces(low=2, runs=1, map='clip', box='sqrt', failure=0.1)
         >>> configured("gp", inference="slice", draws=3).inference.draws
         3
     """

@@ -7,11 +7,14 @@
     5      observe f(clip(A y_{t+1}))                              the paper's line 5 forgets the clip
     6      length-scale by Algorithm 3                             inference: belief/inference/schedule.py
 
-Trial t belongs to run t mod k (§3.1). There are two departures from the paper: losses are transformed as the
-evidence says, and beyond three dimensions the utility is maximised by gradients.
+Trial t belongs to run t mod k (§3.1). `rembo` departs from the paper, and `rembo-paper` does not: losses are
+transformed as the evidence says, the logarithm of expected improvement has slopes where that has none, and
+beyond three dimensions it is maximised by gradients.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from hidim.acquisition.utility import Improvement
 from hidim.belief.inference import Schedule
@@ -28,4 +31,12 @@ REMBO = Recipe(
     utility=Improvement(logarithm=True),
     search=Box(maximiser="auto"),
     initial=3,  # few, since every one of k runs pays for its own design
+)
+
+REMBO_PAPER = replace(
+    REMBO,
+    name="rembo-paper",
+    inference=Schedule(outcome="identity"),
+    utility=Improvement(logarithm=False),
+    search=Box(maximiser="direct+cma-es"),
 )

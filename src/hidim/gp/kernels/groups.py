@@ -29,7 +29,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hidim._types import Array, Indices, Mask
-from hidim.gp.densities import StudentT
+from hidim.gp.densities import Density, StudentT
 from hidim.gp.hyperparameter import Hyperparameter, total
 from hidim.gp.kernels.algebra import Constant, Scaled, Through
 from hidim.gp.kernels.base import Against, Cross, Gram, Kernel, Product
@@ -93,6 +93,7 @@ class Groups(Kernel):
             for all columns), "ard" (one for every column) or "grouped" (one for every group).
         warped: numbers are warped first, each by a Kumaraswamy distribution of its own: what happens near the
             end of a range may be steeper than elsewhere.
+        warps: the prior of the logarithms of their exponents, if not the usual one.
         spread: scale of the Student-t prior by which amplitudes of groups may leave their common level; 0 for
             groups of the same variance, as in the papers.
         common: whether a column that is in several groups has the same parameters in all of them. Parameters
@@ -106,6 +107,7 @@ class Groups(Kernel):
         form: Form | None = None,
         lengthscales: Lengthscales = "hierarchical",
         warped: bool = False,
+        warps: Density | None = None,
         spread: float = 0.0,
         common: bool = False,
     ) -> None:
@@ -119,7 +121,7 @@ class Groups(Kernel):
             self.parameters += _scale(entries, widest, lengthscales).parameters
         self._first_warp = total(self.parameters)
         if widest and warped:
-            self.parameters += Warp(self._count).parameters
+            self.parameters += Warp(self._count, prior=warps).parameters
         self._first_label = total(self.parameters)
         if most:
             levels = _by_place(labels, [term.levels for term in terms])
