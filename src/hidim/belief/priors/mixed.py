@@ -35,10 +35,10 @@ from hidim.space.columns import Kind
 #: Of log σ_a²: mean and width, in conditional spaces and in others.
 NODES, EFFECTS = Normal(0.0, 2.0), Normal(-1.0, 2.0)
 
-#: Of the logarithms of the exponents of warps: there are none, unless data insist. With those of `Tree` one of
-#: six runs of the problem `pipeline` ended in a wrong branch, with these none, and as many without any warps;
-#: but without, `benchmarks/fc3.py` was left at .095 instead of .082 (medians of the six runs each on which
-#: this was chosen).
+#: Of the logarithms of the exponents of warps: there are none, unless data insist. With those of `Tree` one
+#: of six runs of the problem `pipeline` ended in a wrong branch, with these none, and as many without any
+#: warps; but without, `benchmarks/fc3.py` was left at .095 instead of .082 (medians of the six runs each on
+#: which this was chosen).
 WARPS = StudentT(1.0, 0.0, 0.1)
 
 #: What main effects that are absent have: where fits start.
