@@ -17,7 +17,7 @@ import numpy as np
 
 from hidim.bench.report import final_regret
 from hidim.bench.runner import Record, plan, read_records, sweep
-from hidim.bench.suite import TINY, paired
+from hidim.bench.suite import floor_of, paired
 from hidim.bench.tables import figure, render
 
 #: Evaluations of a run, by problem.
@@ -58,7 +58,7 @@ def table(records: Sequence[Record], problems: Mapping[str, int], title: str) ->
             cell[int(record["seed"])] = final_regret(record)
     rows = []
     for about, method in PARTS.items():
-        gaps = {name: _gaps(found.get((name, WHOLE), {}), found.get((name, method), {})) for name in problems}
+        gaps = {name: _gaps(found, name, method) for name in problems}
         every = [gap for each in gaps.values() for gap in each]
         cells = [figure(math.exp(float(np.mean(each))), 2) if each else "–" for each in gaps.values()]
         total = figure(math.exp(float(np.mean(every))), 2) if every else "–"
@@ -66,9 +66,14 @@ def table(records: Sequence[Record], problems: Mapping[str, int], title: str) ->
     return render([title, "all", "the whole wins (p)", *problems], rows, left=1, markdown=True)
 
 
-def _gaps(whole: Mapping[int, float], other: Mapping[int, float]) -> list[float]:
+def _gaps(found: Mapping[tuple[str, str], dict[int, float]], problem: str, method: str) -> list[float]:
+    whole, other, least = (
+        found.get((problem, WHOLE), {}),
+        found.get((problem, method), {}),
+        floor_of(found, problem),
+    )
     seeds = whole.keys() & other.keys()
-    return [math.log(max(other[seed], TINY) / max(whole[seed], TINY)) for seed in seeds]
+    return [math.log(max(other[seed], least) / max(whole[seed], least)) for seed in seeds]
 
 
 def main() -> None:

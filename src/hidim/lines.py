@@ -239,7 +239,7 @@ def _places(space: Mapping[str, Any]) -> dict[str, str]:
 def changes(found: Event, wanted: Event) -> Iterator[tuple[str, str]]:
     """What a run was written with and what it goes on with, as ("seed 3", "seed 4").
 
-    Of methods the settings that differ; those that came later count as what they are by default.
+    Of methods the settings that differ; those that came later count as what they were before.
     """
     for key in ("method", "seed"):
         was, now = found.get(key), json.loads(json.dumps(wanted.get(key)))

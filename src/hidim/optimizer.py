@@ -36,7 +36,7 @@ class Optimizer:
         space: what can vary.
         method: a name (see `hidim.METHODS`) or a configured method.
         seed: the same seed and the same values give the same suggestions.
-        budget: number of trials planned, if known; some methods plan with it.
+        budget: number of trials planned, added ones included, if known; some methods plan with it.
         maximize: whether large values are good.
         noisy: whether the same configuration may give different values; None: hidim finds out.
 

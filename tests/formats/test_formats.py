@@ -81,7 +81,7 @@ def test_a_history_of_format_1_goes_on_as_it_would_have(name):
         assert optimizer.method == today
     assert len(optimizer.history) == (60 if name == "noisy" else 13)
     found = list(optimizer.ask().params.values())
-    if name == "auto":  # it has another method for conditional spaces now, which goes on all the same
+    if name == "auto":  # it has another method now, which goes on all the same
         assert optimizer.history[-1].meta["model"] in range(4)
         return
     for value, expected in zip(found, NEXT[f"{name}.json"], strict=True):

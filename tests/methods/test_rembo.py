@@ -112,8 +112,9 @@ def test_without_a_dimension_it_is_four_or_that_of_the_space():
 
 
 def test_runs_may_have_dimensions_of_their_own():
-    found = told(configured("rembo", low=(2, 3), runs=4), 8).history
+    found = told(configured("rembo", low=(2, 3), runs=2, initial=2), 8).history
     assert [len(trial.meta["y"]) for trial in found] == [2, 3] * 4
+    assert found[-1].meta["way"] == "maximised"
 
 
 def test_the_box_of_the_theorem_holds_an_optimum_as_often_as_is_wanted():

@@ -43,7 +43,7 @@ class Moment(NamedTuple):
         noisy: whether values are noisy.
         elsewhere: whether to look elsewhere than around the best, see `hidim.belief.plateau`.
         ties: on a plateau, how many trials have the best value.
-        done: the share of the planned trials that were asked for; 0 where none were planned.
+        done: the share of the planned trials that were asked for; 0 where none were planned, or no more are.
         margin: by how much an improvement has to be larger than nothing to count.
     """
 

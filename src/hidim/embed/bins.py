@@ -17,6 +17,10 @@ from hidim._types import Array, Indices
 from hidim.embed.base import Embedding
 from hidim.embed.counter import words
 from hidim.embed.permutation import permuted
+from hidim.errors import MethodError
+
+#: Coordinates for which ⌊r d / D⌋ can be had, with up to 2¹³ bins.
+MOST = 2**50
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,11 @@ class Bins(Embedding):
     """
 
     first: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.high > MOST:
+            raise MethodError(f"{self.high} coordinates are too many for bins: there may be {MOST}")
 
     def rows(self, indices: Indices) -> Array:
         bins, signs = self._placed(indices)

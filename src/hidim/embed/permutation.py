@@ -24,6 +24,8 @@ def permuted(seed: int, places: Indices, count: int) -> Indices:
         >>> sorted(permuted(3, np.arange(10), 10).tolist())
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
+    if len(places) and not 0 <= places.min() <= places.max() < count:
+        raise IndexError(f"there are {count} places, from 0 on")
     half = max((int(count - 1).bit_length() + 1) // 2, 1)
     found = _shuffled(seed, np.asarray(places, dtype=np.uint64), half)
     beyond = np.flatnonzero(found >= count)

@@ -62,15 +62,19 @@ class Subspaces(Frame):
     failure: float = 0.1
 
     def __post_init__(self) -> None:
-        at_least(self, runs=1)
-        if isinstance(self.low, tuple):
-            if not self.low or not all(type(low) is int and low >= 1 for low in self.low):
-                raise MethodError(f"low={self.low!r} must be positive integers, one for each run in turn")
-        elif self.low is not None:
-            at_least(self, low=1)
-        if not 0.0 < self.failure < 1.0:
-            raise MethodError(f"failure={self.failure!r} must lie between 0 and 1")
+        at_least(self, runs=1, failure=0.0)
+        lows = self.low if isinstance(self.low, tuple) else (UNKNOWN if self.low is None else self.low,)
+        if not lows or not all(type(low) is int and low >= 1 for low in lows):
+            raise MethodError(
+                f"low={self.low!r} must be an integer of at least 1, or several for the runs in turn, as (2, 4)"
+            )
+        if len(lows) > self.runs:
+            raise MethodError(
+                f"low={self.low!r} has more dimensions than there are runs: set runs={len(lows)}"
+            )
         one_of(self, map=get_args(MapName), box=get_args(BoxName))
+        if self.failure != Gaussian.failure and self.box != "theorem":
+            raise MethodError(f"failure={self.failure!r} is for box='theorem': box={self.box!r} has none")
         if self.map == "zonotope" and self.box != "sqrt":
             raise MethodError(f"box={self.box!r} is for map='clip': the zonotope has a size of its own")
 

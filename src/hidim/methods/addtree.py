@@ -35,7 +35,7 @@ ADDTREE_PAPER = Recipe(
     frame=Cube(),
     prior=Tree(form="se", lengthscales="ard", warped=False),
     inference=Adaptive(Peak(outcome="identity", twins=False), Adaptation()),
-    utility=Bold(exact=GroupBounds(Adaptation()), noisy=GroupBounds(Adaptation()), restless=0.0),
+    utility=Bold(exact=GroupBounds(Adaptation()), noisy=GroupBounds(Adaptation()), restless=0.0, last=0.0),
     search=Paths(),
     initial=5,
 )

@@ -1,4 +1,4 @@
-"""The default: a Gaussian process that does not have to be told what the function looks like.
+"""A Gaussian process that does not have to be told what the function looks like.
 
     frame       all of the space; the centre first, then a Latin hypercube
     prior       Matérn-5/2 with hierarchical heavy-tailed length-scales
