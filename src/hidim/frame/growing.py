@@ -36,9 +36,9 @@ Sketch = Bins | CountSketch
 class Growing(Frame):
     """Bins of parameters, whose number doubles when the search stalls.
 
-    The defaults were never varied. With a count sketch instead of bins that are equally full they reached 9e-10
-    on Branin in 10⁹ dimensions with 500 trials (benchmarks/results/rembo-figure3.md) and 1.5e-7 in 1000, where
-    `gp` has 4.5e-4.
+    The defaults were never varied. With a count sketch instead of bins that are equally full they reached
+    9e-10 on Branin in 10⁹ dimensions with 500 trials (benchmarks/results/rembo-figure3.md) and 1.5e-7 in
+    1000, where `gp` has 4.5e-4.
 
     Args:
         low: d, the number of bins at the start: fewer are searched sooner, more see more at once.

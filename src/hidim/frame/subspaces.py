@@ -66,7 +66,7 @@ class Subspaces(Frame):
         lows = self.low if isinstance(self.low, tuple) else (UNKNOWN if self.low is None else self.low,)
         if not lows or not all(type(low) is int and low >= 1 for low in lows):
             raise MethodError(
-                f"low={self.low!r} must be an integer of at least 1, or several for the runs in turn, as (2, 4)"
+                f"low={self.low!r} must be an integer of at least 1, or several for runs in turn, as (2, 4)"
             )
         if len(lows) > self.runs:
             raise MethodError(

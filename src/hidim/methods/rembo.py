@@ -7,8 +7,8 @@
     5      observe f(clip(A y_{t+1}))                              the paper's line 5 forgets the clip
     6      length-scale by Algorithm 3                             inference: belief/inference/schedule.py
 
-Trial t belongs to run t mod k (§3.1). `rembo` departs from the paper in three ways, which `rembo-paper` leaves
-out: losses are transformed as the evidence says, it is the logarithm of expected improvement that is
+Trial t belongs to run t mod k (§3.1). `rembo` departs from the paper in three ways, which `rembo-paper`
+leaves out: losses are transformed as the evidence says, it is the logarithm of expected improvement that is
 maximised, and beyond three dimensions it is so by gradients. Both polish what was found by a few steps along
 the gradient, and look at the centre first.
 """
