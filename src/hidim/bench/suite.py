@@ -93,7 +93,7 @@ def regrets(records: Sequence[Record], at: int) -> dict[tuple[str, str], dict[in
 
 def floor_of(found: Mapping[tuple[str, str], dict[int, float]], problem: str) -> float:
     """What counts as solved."""
-    worst = [max(runs.values()) for (name, _), runs in found.items() if name == problem]
+    worst = [max(runs.values()) for (name, _), runs in found.items() if name == problem and runs]
     return max(SOLVED * max(worst, default=1.0), TINY)
 
 
