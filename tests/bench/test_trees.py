@@ -77,6 +77,14 @@ def test_the_table_counts_wrong_branches_and_wins():
     assert "100 % (0.03)" in text
 
 
+def test_a_problem_that_a_method_did_not_run_is_left_blank():
+    ours = [record(seed, "hidim:auto", 1e-3, True) for seed in range(6)]
+    elsewhere = {**record(0, "smac", 1e-1, True), "problem": "training"}
+    blank = [line for line in table([*ours, elsewhere], "hidim:auto").splitlines() if "| training" in line]
+    assert blank
+    assert all("–" in line for line in blank)
+
+
 def test_a_run_says_whether_its_best_configuration_is_in_the_right_branch():
     job = next(job for job in plan_trees(["random"], [0]) if job.problem == "training")
     run = execute(job)
