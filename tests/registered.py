@@ -14,6 +14,7 @@ QUICK: dict[str, Method] = {
     "elastic": configured("elastic", initial=4, lanes=6, evaluations=150),
     "bock-map": configured("bock-map", **FEW_POINTS),
     "matern-slice": configured("matern-slice", **FEW_SWEEPS, **FEW_POINTS),
+    "rembo-paper": configured("rembo-paper", runs=1, initial=2, evaluations=30),
 }
 
 ONES: dict[str, Method] = {**METHODS, **QUICK}

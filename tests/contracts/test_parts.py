@@ -238,7 +238,7 @@ def test_only_parts_and_methods_are_registered(entry):
         ("rembo(shortest=abc)", "shortest"),
         ("gp(raw={[1]:2})", "raw"),
         ("gp(lengthscalse=ard)", "did you mean 'lengthscales'"),
-        ("auto(initial=3)", "it has none; .*gp"),
+        ("auto(initial=3)", "it has none; .*mixed"),
         ("gp(initial=3, initial=4)", "'initial' twice"),
         ("gp(bold=2)", "at most 1"),
         ("addtree(exact=thompson)", "'thompson' needs a prior from which functions can be drawn"),

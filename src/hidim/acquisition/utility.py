@@ -89,9 +89,15 @@ class Utility(ABC):
     #: "draws" for functions that are drawn from it.
     needs: ClassVar[frozenset[str]] = frozenset()
 
-    def restlessness(self, done: float) -> float:
-        """The share of suggestions that look elsewhere when a run has settled; `done` as in `Moment`."""
+    @property
+    def restlessness(self) -> float:
+        """The share of suggestions that look elsewhere when a run has settled."""
         return 0.0
+
+    @property
+    def ending(self) -> float:
+        """The share of the planned trials after which none looks elsewhere for that."""
+        return 1.0
 
     @abstractmethod
     def decided(self, moment: Moment, rng: Rng) -> Decision:
@@ -211,14 +217,17 @@ class Bold(Utility):
         if max(self.bold, self.restless, self.last) > 1.0:
             raise MethodError(f"{self!r}: bold, restless and last are shares of at most 1")
 
-    def restlessness(self, done: float) -> float:
-        return 0.0 if self._is_ending(done) else self.restless
+    @property
+    def restlessness(self) -> float:
+        return self.restless
 
-    def _is_ending(self, done: float) -> bool:
-        return done >= 1.0 - self.last and done > 0.0
+    @property
+    def ending(self) -> float:
+        return 1.0 - self.last
 
     def decided(self, moment: Moment, rng: Rng) -> Decision:
-        bold = not self._is_ending(moment.done) and bool(rng.random() < self.bold)
+        ending = 0.0 < moment.done >= self.ending
+        bold = not ending and bool(rng.random() < self.bold)
         asked = SMALL * math.exp2(min(moment.ties / DOUBLING, MOST)) if moment.elsewhere else 0.0
         margin = self.margin * max(asked, float(bold))
         chosen = self.noisy if moment.noisy else self.exact

@@ -176,7 +176,9 @@ class Recipe(Method):
 
     def _is_restless(self, scene: Scene, done: float, rng: Rng) -> bool:
         """Whether the run has settled and this suggestion is one that looks elsewhere."""
-        share, maximize = self.utility.restlessness(done), scene.task.maximize
+        if 0.0 < done >= self.utility.ending:
+            return False
+        share, maximize = self.utility.restlessness, scene.task.maximize
         settled = share > 0.0 and is_settled(scene.trials, scene.ground.dim, maximize=maximize)
         return settled and bool(rng.random() < share)
 
