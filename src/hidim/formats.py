@@ -67,7 +67,8 @@ def _translated(name: str, flat: dict[str, Any]) -> dict[str, Any]:
     """What was said by one setting and is now by another, or by a part."""
     acquisition = flat.pop("acquisition")
     if name == "rembo":
-        return flat | {"maximiser": flat.pop("search"), "utility": acquisition} | {"search": "box"}
+        maximiser = flat.pop("search")
+        return flat | {"maximiser": maximiser, "utility": acquisition, "search": "box", "plateau": 0.0}
     adaptive, adaptation = flat.pop("adaptive", False), flat.pop("adaptation", {})
     beta = Adaptation(**adaptation) if adaptive else Fixed(flat.pop("beta", 4.0))
     flat.pop("beta", None)

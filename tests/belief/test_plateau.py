@@ -9,7 +9,7 @@ import pytest
 
 from hidim import Float, Optimizer, Space
 from hidim.acquisition.beta import Fixed
-from hidim.acquisition.utility import Bold, GroupBounds, Moment
+from hidim.acquisition.utility import Bold, GroupBounds, Improvement, Moment
 from hidim.belief.plateau import TRIALS, is_settled, plateau
 from hidim.trial import History, Trial
 
@@ -147,11 +147,12 @@ def test_bounds_are_wider_the_longer_a_plateau_is():
     assert width(100_000) == 8.0
 
 
-def test_the_margin_grows_with_the_ties_up_to_a_limit():
+@pytest.mark.parametrize("utility", [Bold(bold=0.0), Improvement(), Improvement(logarithm=False)])
+def test_the_margin_grows_with_the_ties_up_to_a_limit(utility):
     belief = SimpleNamespace(y=np.array([0.0, 1.0]))
 
     def margin(ties):
-        decision = Bold(bold=0.0).decided(Moment(elsewhere=ties > 0, ties=ties), np.random.default_rng(0))
+        decision = utility.decided(Moment(elsewhere=ties > 0, ties=ties), np.random.default_rng(0))
         return -decision.acquisition(belief, 0).best
 
     assert margin(0) == 0.0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hidim import Optimizer, Result, minimize
-from hidim.acquisition.utility import Bold
+from hidim.acquisition.utility import Bold, Improvement
 from hidim.errors import HistoryError
 from hidim.lines import unseal
 from hidim.methods import configured, make_method
@@ -64,6 +64,8 @@ def as_it_was(method: Recipe) -> Recipe:
     search, old = method.search, {"first": 0.1, "thorough": False}
     if isinstance(method.utility, Bold):
         method = replace(method, utility=replace(method.utility, restless=0.0, last=0.0))
+    if isinstance(method.utility, Improvement):
+        method = replace(method, utility=replace(method.utility, plateau=0.0))
     if isinstance(search, Ways):
         return replace(method, search=replace(search, **old))
     if isinstance(search, Paths):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from hidim.search import Situation, Ways
 from hidim.search.credit import TERMS, WAYS, box_length, choose_way, improvements
 from hidim.trial import History, Trial
 
@@ -40,3 +43,25 @@ def test_a_way_that_brings_improvements_is_chosen_more_often_and_no_way_is_given
     assert [even.count(way) for way in WAYS] == pytest.approx([360, 120, 120], abs=40)
     more = [choose_way([], rng, (*WAYS, TERMS)) for _ in range(600)]
     assert [more.count(way) for way in (*WAYS, TERMS)] == pytest.approx([330, 90, 90, 90], abs=40)
+
+
+@pytest.mark.parametrize(
+    ("conditional", "has_effects", "tried", "by_gain"),
+    [
+        (False, False, "few", False),
+        (False, True, "few", True),
+        (False, False, TERMS, True),
+        (True, False, "few", True),
+    ],
+    ids=["before", "with", "after", "in a tree"],
+)
+def test_gains_count_once_there_are_main_effects(conditional, has_effects, tried, by_gain):
+    """By gains, a way without any falls below the half that "all" has by counts."""
+    trials = [Trial({}, 0, meta={"way": "all"}).completed(9.0, 0), *complete([9.0, 8.0, 3.0, 1.0], "box")]
+    trials += [Trial({}, 5, meta={"way": tried}).completed(0.0, 5)]
+    space, task = SimpleNamespace(is_conditional=conditional), SimpleNamespace(maximize=False)
+    scene = SimpleNamespace(trials=History(trials), task=task, ground=SimpleNamespace(space=space))
+    ways, rng = Ways(credit="gain"), np.random.default_rng(0)
+    belief = SimpleNamespace(has_effects=has_effects)
+    drawn = [ways.chosen(Situation(scene, np.empty((0, 2))), belief, rng)[0] for _ in range(400)]
+    assert (drawn.count("all") < 160) == by_gain

@@ -44,14 +44,19 @@ class Moment(NamedTuple):
         elsewhere: whether to look elsewhere than around the best, see `hidim.belief.plateau`.
         ties: on a plateau, how many trials have the best value.
         done: the share of the planned trials that were asked for; 0 where none were planned, or no more are.
-        margin: by how much an improvement has to be larger than nothing to count.
+        margin: by how much an improvement has to be larger than nothing to count; None if nobody says.
     """
 
     noisy: bool = False
     elsewhere: bool = False
     ties: int = 0
     done: float = 0.0
-    margin: float = 0.0
+    margin: float | None = None
+
+    @property
+    def demand(self) -> float:
+        """The margin, as a multiple of the usual one: none, unless to look elsewhere; more with every tie."""
+        return SMALL * math.exp2(min(self.ties / DOUBLING, MOST)) if self.elsewhere else 0.0
 
     @property
     def doubt(self) -> float:
@@ -106,22 +111,30 @@ class Utility(ABC):
 
 @dataclass(frozen=True)
 class Improvement(Utility):
-    """Expected improvement, or its logarithm: the maximiser is the same, but the former underflows."""
+    """Expected improvement.
+
+    Args:
+        logarithm: take it: the maximiser is the same, but improvement underflows.
+        plateau: on a plateau only improvements beyond a margin count; that of `Bold`, which says its own.
+    """
 
     logarithm: bool = True
+    plateau: float = 0.1
 
     def __post_init__(self) -> None:
         of_type(self, logarithm=bool)
+        at_least(self, plateau=0.0)
 
     def decided(self, moment: Moment, rng: Rng) -> Decision:
         def best(belief: Belief) -> float:
             # The best of what is believed, too: else there is something to gain where a trial is pending. The
             # smallest of many noisy losses is smaller than anything that can be had.
-            return float((belief.smoothed if moment.noisy else belief.y).min())
+            return float((belief.smoothed if moment.noisy else belief.y).min()) - margin
 
+        margin = self.plateau * moment.demand if moment.margin is None else moment.margin
         if self.logarithm:
-            return Decision(lambda p, _: LogExpectedImprovement(best(p) - moment.margin), logarithmic=True)
-        return Decision(lambda p, _: ExpectedImprovement(best(p) - moment.margin), positive=True)
+            return Decision(lambda p, _: LogExpectedImprovement(best(p)), logarithmic=True)
+        return Decision(lambda p, _: ExpectedImprovement(best(p)), positive=True)
 
 
 @dataclass(frozen=True)
@@ -228,8 +241,7 @@ class Bold(Utility):
     def decided(self, moment: Moment, rng: Rng) -> Decision:
         ending = 0.0 < moment.done >= self.ending
         bold = not ending and bool(rng.random() < self.bold)
-        asked = SMALL * math.exp2(min(moment.ties / DOUBLING, MOST)) if moment.elsewhere else 0.0
-        margin = self.margin * max(asked, float(bold))
+        margin = self.margin * max(moment.demand, float(bold))
         chosen = self.noisy if moment.noisy else self.exact
         decision = chosen.decided(moment._replace(margin=margin), rng)
         return decision._replace(meta={**decision.meta, "bold": bold})

@@ -38,6 +38,6 @@ REMBO_PAPER = replace(
     REMBO,
     name="rembo-paper",
     inference=Schedule(outcome="identity"),
-    utility=Improvement(logarithm=False),
+    utility=Improvement(logarithm=False, plateau=0.0),
     search=Box(maximiser="direct+cma-es"),
 )

@@ -84,7 +84,7 @@ class Ways(Search):
         few: coordinates moved at the most by the ways "few" and "box".
         incumbents: how many of the best points are perturbed.
         credit: what the shares of the ways go by: "count", of improvements, or "gain", what a way has gained
-            with a suggestion.
+            with a suggestion; but in spaces without conditions by counts until there are main effects.
         first: by "count", the share of the way "all" at the least.
         thorough: whether "all" is refined thoroughly, where there are but numbers.
     """
@@ -118,9 +118,10 @@ class Ways(Search):
         past = improvements(scene.trials, maximize=scene.task.maximize)
         if situation.elsewhere and rng.random() < FAR:
             return "far", box_length(past)
-        if self.credit == "count":
-            return choose_way(past, rng, ways, self.first), box_length(past)
         found = steps(scene.trials, "way", maximize=scene.task.maximize)
+        early = TERMS not in ways and not any(step.which == TERMS for step in found)
+        if self.credit == "count" or (early and not scene.ground.space.is_conditional):
+            return choose_way(past, rng, ways, self.first), box_length(past)
         known = [step._replace(which=ways.index(step.which)) for step in found if step.which in ways]
         return ways[int(rng.choice(len(ways), p=shares(known, len(ways))))], box_length(past)
 
