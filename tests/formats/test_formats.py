@@ -12,6 +12,7 @@ import pytest
 
 from hidim import Optimizer, Result, minimize
 from hidim.acquisition.utility import Bold, Improvement
+from hidim.belief.priors import Embedded
 from hidim.errors import HistoryError
 from hidim.lines import unseal
 from hidim.methods import configured, make_method
@@ -66,6 +67,8 @@ def as_it_was(method: Recipe) -> Recipe:
         method = replace(method, utility=replace(method.utility, restless=0.0, last=0.0))
     if isinstance(method.utility, Improvement):
         method = replace(method, utility=replace(method.utility, plateau=0.0))
+    if isinstance(method.prior, Embedded):
+        method = replace(method, prior=replace(method.prior, warp_from=None))
     if isinstance(search, Ways):
         return replace(method, search=replace(search, **old))
     if isinstance(search, Paths):

@@ -17,9 +17,10 @@ from hypothesis.extra import numpy as stnp
 
 from hidim import Choice, Int, Optimizer, Space, TrialState, Vector, minimize
 from hidim.bench.problems import problem
+from hidim.embed import Gaussian
 from hidim.errors import MethodError, NumericalError
-from hidim.frame import Subspaces
-from hidim.gp.kernels import Kernel, Overlap, Through
+from hidim.frame import Ground, Subspaces
+from hidim.gp.kernels import Kernel, Overlap, Stationary, Through
 from hidim.gp.kernels.lifted import clipped, high_dimensional, isotropic
 from hidim.gp.psi import Warped
 from hidim.methods import METHODS, RandomSearch, Task, configured
@@ -105,9 +106,12 @@ def test_points_stay_in_their_box_and_use_it(box, side):
     assert 0.5 * side < np.abs(points).max() <= side
 
 
-def test_without_a_dimension_it_is_four_or_that_of_the_space():
-    for dim, low in ((25, 4), (3, 3)):
-        assert METHODS["rembo"].frame.embedding(Task(Space(x=Vector(dim))), 0).low == low
+def test_without_a_dimension_runs_try_several_in_turn_but_not_more_than_the_space_has():
+    for dim, lows in ((25, [4, 8, 2]), (3, [3, 3, 2])):
+        task = Task(Space(x=Vector(dim)))
+        assert [METHODS["rembo"].frame.embedding(task, run).low for run in range(3)] == lows
+        assert METHODS["rembo-paper"].frame.embedding(task, 0).low == lows[0]
+    assert configured("rembo", runs=1).frame.embedding(Task(CUBE), 0).low == 4
     assert configured("rembo", low=10).frame.embedding(Task(Space(x=Vector(3))), 0).low == 3
 
 
@@ -463,7 +467,15 @@ def test_by_default_configurations_are_compared_unless_all_are_real_numbers():
     assert len(trial.meta["fit"]["scales"]) == 1
 
 
-@pytest.mark.parametrize("kernel", ["high", "categorical", "warped"])
+def test_points_are_compared_by_where_they_leave_the_cube_from_three_dimensions_on():
+    kinds = [type(METHODS["rembo"].prior.model(Ground(CUBE, Gaussian(25, low, 0))).kernel) for low in (2, 3)]
+    assert kinds == [Stationary, Through]
+    assert isinstance(METHODS["rembo-paper"].prior.model(Ground(CUBE, Gaussian(25, 4, 0))).kernel, Stationary)
+    huge = told(configured("rembo", low=3, runs=1, initial=2), 4, Space(x=Vector(10**9)), lambda p: p["x"][7])
+    assert huge.history[-1].meta["way"] == "maximised"
+
+
+@pytest.mark.parametrize("kernel", ["high", "categorical"])
 def test_kernels_that_look_at_all_columns_refuse_too_many(kernel):
     """Before anything is evaluated."""
     method = configured("rembo", low=2, runs=1, initial=2, kernel=kernel)

@@ -75,6 +75,7 @@ FAMILIES = {
     "ellipsoid": Family(functions.ellipsoid, "a bowl, a hundred times as narrow one way as another"),
     "zakharov": Family(functions.zakharov, "a bowl in which all coordinates interact"),
     "levy10": Family(of_few(functions.levy, 10), "ten active coordinates", least=10, scattered=True),
+    "levy20": Family(of_few(functions.levy, 20), "twenty active coordinates", least=20, scattered=True),
     "ackley8": Family(of_few(functions.ackley, 8), "eight active coordinates", least=8, scattered=True),
     "rosenbrock6": Family(of_few(functions.rosenbrock, 6), "six active coordinates", least=6, scattered=True),
     "gaussian": Family(functions.gaussian, "Elastic GP: flat but for one peak", even=True),

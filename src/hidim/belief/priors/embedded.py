@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 
 from hidim._limits import COLUMNS_LIFTED
-from hidim._settings import of_type, one_of
+from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array
-from hidim.belief.priors.base import Ability, Prior, Structure
-from hidim.embed import Zonotope
+from hidim.belief.priors.base import LATER, Ability, Prior, Structure
+from hidim.embed import Gaussian, Zonotope
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground, Subspaces
 from hidim.gp.kernels import Kernel, Through
@@ -25,6 +25,10 @@ from hidim.space.columns import Kind
 
 KernelName = Literal["auto", "low", "high", "categorical", "warped"]
 
+#: Columns that Ψ looks at, at the most. Rows of A are drawn independently: so many tell as well as a billion
+#: where clipping sets in.
+WARPED_BY = 1000
+
 
 @dataclass(frozen=True)
 class Embedded(Prior):
@@ -34,16 +38,20 @@ class Embedded(Prior):
         kernel: on what the model compares points. "low": y itself; "high": the configuration that y stands
             for, numbers by their distance and labels by whether they differ; "categorical": the same with
             integers compared like labels; "warped": Ψ(y), which knows where the embedding leaves the cube;
-            "auto": "low" if all parameters are real numbers, and "high" otherwise.
+            "auto": "low" or "warped" if all parameters are real numbers, and "high" otherwise.
+        warp_from: by "auto", d from which it is "warped" and not "low"; None for never, as in the paper.
         squared_hamming: compare labels by exp(−h²/2λ²) as printed in the paper. That is no valid covariance,
             and there is a warning; by default it is exp(−h/λ).
     """
 
     kernel: KernelName = "auto"
+    warp_from: int | None = field(default=None, metadata=LATER)
     squared_hamming: bool = False
 
     def __post_init__(self) -> None:
         one_of(self, kernel=get_args(KernelName))
+        if self.warp_from is not None:
+            at_least(self, warp_from=1)
         of_type(self, squared_hamming=bool)
         if self.squared_hamming:
             warnings.warn(
@@ -63,6 +71,9 @@ class Embedded(Prior):
         kind, space, embedding = self._kind(ground), ground.space, ground.embedding
         if kind == "low" or embedding is None:
             return isotropic(ground.dim)
+        if kind == "warped":
+            matrix = embedding.rows(np.arange(min(space.dim, WARPED_BY)))
+            return Through(Warped(matrix), isotropic(embedding.low))
         if space.dim > COLUMNS_LIFTED:
             raise MethodError(
                 f"kernel={kind!r} looks at all {space.dim} columns, and can do so for at most "
@@ -71,10 +82,7 @@ class Embedded(Prior):
         if isinstance(embedding, Zonotope):
             lift: Map = Unprojected(embedding)
         else:
-            matrix = embedding.rows(np.arange(space.dim))
-            if kind == "warped":
-                return Through(Warped(matrix), isotropic(embedding.low))
-            lift = clipped(matrix)
+            lift = clipped(embedding.rows(np.arange(space.dim)))
         return high_dimensional(space, lift, as_labels=kind == "categorical", squared=self.squared_hamming)
 
     def _kind(self, ground: Ground) -> str:
@@ -82,7 +90,10 @@ class Embedded(Prior):
         if self.kernel != "auto":
             return self.kernel
         small = ground.space.dim <= COLUMNS_LIFTED
-        return "high" if small and np.any(ground.space.columns.kind != Kind.CONTINUOUS) else "low"
+        if small and np.any(ground.space.columns.kind != Kind.CONTINUOUS):
+            return "high"
+        warps = self.warp_from is not None and ground.dim >= self.warp_from
+        return "warped" if warps and isinstance(ground.embedding, Gaussian) else "low"
 
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
