@@ -86,9 +86,10 @@ class Growing(Frame):
         """The embedding for the next suggestion."""
         start = self._start(task, history)
         sketch = _grown(start, max((t.meta["doublings"] for t in history if is_due_to(t, start)), default=0))
-        return sketch.grown() if self._can_grow(sketch) and self._stalls(task, history, sketch) else sketch
+        return sketch.grown() if self.can_grow(sketch) and self._stalls(task, history, sketch) else sketch
 
-    def _can_grow(self, sketch: Sketch) -> bool:
+    def can_grow(self, sketch: Sketch) -> bool:
+        """Whether there may be more bins than these."""
         most = min(sketch.high, self.most)
         return 2 * sketch.low <= most or (isinstance(sketch, Bins) and sketch.low < sketch.high <= most)
 
