@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hidim import Optimizer, Result, minimize
-from hidim.acquisition.utility import Bold, Improvement
+from hidim.acquisition.utility import Bold
 from hidim.belief.priors import Embedded
 from hidim.errors import HistoryError
 from hidim.lines import unseal
@@ -63,12 +63,16 @@ def test_there_is_a_file_for_every_case():
 def as_it_was(method: Recipe) -> Recipe:
     """With the settings that have come later as they were before."""
     search, old = method.search, {"first": 0.1, "thorough": False}
+    if isinstance(method.prior, Embedded):
+        once = method.utility.exact if isinstance(method.utility, Bold) else method.utility
+        method = replace(
+            method,
+            frame=replace(method.frame, inside=False),
+            prior=replace(method.prior, warp_from=None),
+            utility=replace(once, plateau=0.0),
+        )
     if isinstance(method.utility, Bold):
         method = replace(method, utility=replace(method.utility, restless=0.0, last=0.0))
-    if isinstance(method.utility, Improvement):
-        method = replace(method, utility=replace(method.utility, plateau=0.0))
-    if isinstance(method.prior, Embedded):
-        method = replace(method, prior=replace(method.prior, warp_from=None))
     if isinstance(search, Ways):
         return replace(method, search=replace(search, **old))
     if isinstance(search, Paths):

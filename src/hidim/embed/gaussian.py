@@ -8,12 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from hidim._types import Array, Indices
+from hidim._types import Array, Indices, Rng
 from hidim.embed.base import Embedding
 from hidim.embed.counter import normals
 from hidim.errors import MethodError
 
 BoxName = Literal["sqrt", "theorem", "log"]
+
+#: Between which the lengths of such points lie; of the longest half of the coordinates are clipped.
+LENGTHS = (0.375, 1.5)
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,15 @@ class Gaussian(Embedding):
     def rows(self, indices: Indices) -> Array:
         places = np.asarray(indices, dtype=np.int64)[:, None] * self.low + np.arange(self.low)
         return normals(self.seed, places)
+
+    def inside(self, rng: Rng, n: int) -> Array:
+        """Random points (n, d) of which so much is not clipped that their images differ in all coordinates.
+
+        Coordinates of A y are N(0, ‖y‖²), whatever d is. Those of most points of the box are clipped.
+        """
+        y = rng.standard_normal((n, self.low))
+        y *= rng.uniform(*LENGTHS, size=(n, 1)) / np.linalg.norm(y, axis=1, keepdims=True)
+        return np.clip(y, -self.radius, self.radius)
 
     @property
     def radius(self) -> float:

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from hidim._settings import at_least, one_of
+from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Rng
 from hidim.embed import Gaussian, Zonotope
 from hidim.embed.gaussian import BoxName
@@ -50,6 +50,8 @@ class Subspaces(Frame):
             (see `hidim.embed.Zonotope`); for up to 10,000 columns.
         box: with "clip", the size of the search box: "sqrt", "theorem" or "log" (see `hidim.embed.Gaussian`).
         failure: with box="theorem", ε: the probability that the box holds no optimum.
+        inside: with "clip", whether runs begin with points that are hardly clipped, and not anywhere in the
+            box.
     """
 
     embeds: ClassVar[bool] = True
@@ -60,6 +62,7 @@ class Subspaces(Frame):
     map: MapName = "clip"
     box: BoxName = "sqrt"
     failure: float = 0.1
+    inside: bool = False
 
     def __post_init__(self) -> None:
         at_least(self, runs=1, failure=0.0)
@@ -69,6 +72,7 @@ class Subspaces(Frame):
                 f"low={self.low!r} must be an integer of at least 1, or several for runs in turn, as (2, 4)"
             )
         one_of(self, map=get_args(MapName), box=get_args(BoxName))
+        of_type(self, inside=bool)
         if self.failure != Gaussian.failure and self.box != "theorem":
             raise MethodError(f"failure={self.failure!r} is for box='theorem': box={self.box!r} has none")
         if self.map == "zonotope" and self.box != "sqrt":
@@ -92,7 +96,11 @@ class Subspaces(Frame):
 
     def scene(self, task: Task, history: History, number: int, rng: Rng) -> Scene:
         run = number % self.runs
-        spare = self.embedding(task, run).sample(rng, SPARE)
+        embedding = self.embedding(task, run)
+        if self.inside and isinstance(embedding, Gaussian):
+            spare = embedding.inside(rng, SPARE)
+        else:
+            spare = embedding.sample(rng, SPARE)
         if number == 0:
             spare[0] = 0.0
         return self._scene(task, history, run, spare)

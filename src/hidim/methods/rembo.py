@@ -7,36 +7,41 @@
     5      observe f(clip(A y_{t+1}))                              the paper's line 5 forgets the clip
     6      length-scale by Algorithm 3                             inference: belief/inference/schedule.py
 
-Trial t belongs to run t mod k (§3.1). `rembo` departs from the paper in five ways, which `rembo-paper` leaves
-out: its runs have dimensions of their own, for nobody knows how many directions matter; from three dimensions
-on points are compared by Ψ, which knows where A y leaves the cube; losses are transformed as the evidence
-says; it is the logarithm of expected improvement that is maximised, on a plateau beyond a margin; and beyond
-three dimensions it is so by gradients. Both polish what was found by a few steps along the gradient, and look
-at the centre first.
+Trial t belongs to run t mod k (§3.1). `rembo` departs from the paper, and `rembo-paper` does not:
+
+- its runs have dimensions of their own, for nobody knows how many directions matter;
+- they begin with points that are hardly clipped;
+- from three dimensions on points are compared by Ψ, which knows where A y leaves the cube;
+- losses are transformed as the evidence says;
+- it is the logarithm of expected improvement that is maximised, beyond a margin on a plateau and for half of
+  the suggestions of a run that has settled; beyond three dimensions by gradients.
+
+Both polish what was found by a few steps along the gradient, and look at the centre first.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from hidim.acquisition.utility import Improvement
+from hidim.acquisition.utility import Bold, Improvement
 from hidim.belief.inference import Schedule
 from hidim.belief.priors import Embedded
 from hidim.frame import Subspaces
 from hidim.methods.recipe import Recipe
 from hidim.search import Box
 
-#: d of the runs in turn. Of seven functions in 25 to 100 dimensions with 2 to 10 that matter, and three to
-#: four runs each, on which this was chosen with the kernel, all 24 were better after 150 trials than random
-#: search; with 4 for each of four runs 26 of 28, and without Ψ 23.
+#: d of the runs in turn. Chosen, with Ψ, the beginning and the margin, on nine functions with 2 to 10
+#: directions that matter, in 25 dimensions to a billion, after 150 trials: 18 of 20 runs on six of them were
+#: better than random search, without the beginning and the margin 17 of 23. Before, with four runs of d = 4
+#: and nothing of all this, the mean on branin-25 was .63, that of random search .18.
 SEVERAL = (4, 8, 2)
 
 REMBO = Recipe(
     name="rembo",
-    frame=Subspaces(low=SEVERAL, runs=len(SEVERAL), map="clip", box="sqrt"),
+    frame=Subspaces(low=SEVERAL, runs=len(SEVERAL), map="clip", box="sqrt", inside=True),
     prior=Embedded(kernel="auto", warp_from=3),
     inference=Schedule(outcome="auto"),
-    utility=Improvement(logarithm=True),
+    utility=Bold(exact=Improvement(), noisy=Improvement(), bold=0.0),
     search=Box(maximiser="auto"),
     initial=3,  # few, since every one of k runs pays for its own design
 )
