@@ -44,6 +44,10 @@ class Memo:
     def clear(self) -> None:
         self._kept.clear()
 
+    def __reduce__(self) -> tuple[type[Memo], tuple[()]]:
+        """Copies and pickles begin empty: what is kept need not be of a kind that can be written down."""
+        return Memo, ()
+
 
 @dataclass(frozen=True)
 class Task:

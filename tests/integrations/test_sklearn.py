@@ -334,3 +334,11 @@ def test_scikit_learn_is_imported_when_asked_for_and_named_when_missing():
         "MissingDependencyError: this needs the package 'sklearn': pip install 'hidim[sklearn]'"
         in done.stderr
     )
+
+
+def test_a_fitted_search_can_be_dumped(tmp_path):
+    search = fitted(n_iter=12)
+    joblib.dump(search, tmp_path / "search.joblib")
+    again = joblib.load(tmp_path / "search.joblib")
+    assert again.best_params_ == search.best_params_
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))

@@ -63,6 +63,10 @@ class Insight:
         self.maximize = maximize
         self._best = best
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of: models are fitted again where they are needed."""
+        return {name: vars(self)[name] for name in ("space", "history", "maximize", "_best")}
+
     @cached_property
     def best(self) -> Trial:
         """The trial that is explained."""
