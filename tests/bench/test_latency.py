@@ -17,6 +17,11 @@ def test_cells_run_in_processes_of_their_own() -> None:
     assert (cell.method, cell.dim, cell.size, len(cell.asks)) == ("random", 10, 5, 1)
 
 
+def test_a_named_problem_has_the_columns_that_it_has() -> None:
+    cells = measure_all(["hidim:random"], [10, 20], [5], repeats=1, peer_repeats=1, family="jenatton")
+    assert [(cell.dim, cell.size) for cell in cells] == [(9, 5)]
+
+
 def test_ratios_are_to_the_first_method() -> None:
     cells = [Cell("fast", 10, 50, 0.1, (0.01, 0.03), 40), Cell("slow", 10, 50, 1.0, (0.5,), 300)]
     lines = latency_tables(cells).splitlines()

@@ -88,7 +88,11 @@ def _add_latency(actions: Any) -> None:
         help="asks of hidim, at least (default 20)",
     )
     parser.add_argument("--peer-repeats", type=_positive, default=3, help="asks of any other (default 3)")
-    parser.add_argument("--family", default="hartmann6", help="function that gives the values")
+    parser.add_argument(
+        "--family",
+        default="hartmann6",
+        help="function that gives the values; or a problem of one dimension, as tree-56",
+    )
     parser.add_argument("--markdown", action="store_true", help="Markdown tables")
     parser.set_defaults(handler=_latency)
 

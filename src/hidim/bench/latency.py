@@ -1,9 +1,9 @@
 """How long one suggestion takes after n trials in D dimensions, and how much memory.
 
-A cell of the table is measured in a process of its own on one thread: n uniform points with the values of a
-smooth function are entered, then `ask` and `tell` alternate. The first ask fits its model from nothing; the
-mean of the asks after it is what a user waits for in the middle of a study, and holds its share of refits.
-A ratio is a method's mean over that of the first method in the list.
+A cell of the table is measured in a process of its own on one thread: n random points with the values of a
+smooth function, or of a named problem, as a tree, are entered, then `ask` and `tell` alternate. The first ask
+fits its model from nothing; the mean of the asks after it is what a user waits for in the middle of a study,
+and holds its share of refits. A ratio is a method's mean over that of the first method in the list.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from itertools import product
 import numpy as np
 
 from hidim.belief.inference import Peak
-from hidim.bench.base import BoxProblem
+from hidim.bench.base import Problem
 from hidim.bench.naming import PREFIX
 from hidim.bench.peers import Peer, check_method, make_peer
-from hidim.bench.problems import problem
+from hidim.bench.problems import NAMED, problem
 from hidim.bench.runner import one_thread, spawn_pool, step
 from hidim.bench.tables import render
-from hidim.errors import HidimError
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,8 @@ def measure_all(
     for method in methods:
         check_method(method)
     cells = []
-    for dim, size, method in product(list(dims), list(sizes), methods):
+    widths = [problem(family).space().dim] if family in NAMED else list(dims)
+    for dim, size, method in product(widths, list(sizes), methods):
         _task(family, dim)
         # hidim refits after a stretch of trials: what is timed must hold a whole one.
         stretch = math.ceil(Peak().growth * size)
@@ -122,18 +122,15 @@ def _grids(cells: Sequence[Cell], markdown: bool) -> str:
     return "\n\n".join(grids)
 
 
-def _filled(method: str, task: BoxProblem, size: int, budget: int) -> Peer:
+def _filled(method: str, task: Problem, size: int, budget: int) -> Peer:
     peer = make_peer(method, task, seed=0, budget=budget)
-    for point in np.random.default_rng(0).random((size, task.dim)):
-        peer.add({"x": point}, task.evaluate(point))
+    for params in task.space().sample(np.random.default_rng(0), size):
+        peer.add(params, task.value(params))
     return peer
 
 
-def _task(family: str, dim: int) -> BoxProblem:
-    task = problem(f"{family}-{dim}")
-    if not isinstance(task, BoxProblem):
-        raise HidimError(f"{family!r} is not a family of box problems")
-    return task
+def _task(family: str, dim: int) -> Problem:
+    return problem(family if family in NAMED else f"{family}-{dim}")
 
 
 def _peak_mb() -> float:
