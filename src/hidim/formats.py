@@ -68,7 +68,7 @@ def _translated(name: str, flat: dict[str, Any]) -> dict[str, Any]:
     acquisition = flat.pop("acquisition")
     if name == "rembo":
         maximiser = flat.pop("search")
-        later = {"plateau": 0.0, "warp_from": None, "inside": False}  # as it was then
+        later = {"warp_from": None, "inside": False, "lows": (4,)}  # as it was then
         return flat | {"maximiser": maximiser, "utility": acquisition, "search": "box"} | later
     adaptive, adaptation = flat.pop("adaptive", False), flat.pop("adaptation", {})
     beta = Adaptation(**adaptation) if adaptive else Fixed(flat.pop("beta", 4.0))

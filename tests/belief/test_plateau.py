@@ -11,6 +11,8 @@ from hidim import Float, Optimizer, Space
 from hidim.acquisition.beta import Fixed
 from hidim.acquisition.utility import Bold, GroupBounds, Improvement, Moment
 from hidim.belief.plateau import TRIALS, is_settled, plateau
+from hidim.errors import MethodError
+from hidim.methods import configured
 from hidim.trial import History, Trial
 
 
@@ -147,7 +149,9 @@ def test_bounds_are_wider_the_longer_a_plateau_is():
     assert width(100_000) == 8.0
 
 
-@pytest.mark.parametrize("utility", [Bold(bold=0.0), Improvement(), Improvement(logarithm=False)])
+@pytest.mark.parametrize(
+    "utility", [Bold(bold=0.0), Improvement(plateau=0.1), Improvement(logarithm=False, plateau=0.1)]
+)
 def test_the_margin_grows_with_the_ties_up_to_a_limit(utility):
     belief = SimpleNamespace(y=np.array([0.0, 1.0]))
 
@@ -155,6 +159,13 @@ def test_the_margin_grows_with_the_ties_up_to_a_limit(utility):
         decision = utility.decided(Moment(elsewhere=ties > 0, ties=ties), np.random.default_rng(0))
         return -decision.acquisition(belief, 0).best
 
+    noisy = Moment(noisy=True, elsewhere=True, ties=9, margin=None)
+    assert noisy.demand == 0.0  # noisy values that are equal are so by chance
     assert margin(0) == 0.0
     assert 0.0 < margin(2) < margin(6) < margin(10) < 1.0
     assert margin(100_000) == margin(50) < 1.0
+
+
+def test_a_margin_that_would_have_no_effect_is_refused():
+    with pytest.raises(MethodError, match="set margin="):
+        configured("rembo", plateau=0.5)

@@ -67,9 +67,9 @@ def as_it_was(method: Recipe) -> Recipe:
         once = method.utility.exact if isinstance(method.utility, Bold) else method.utility
         method = replace(
             method,
-            frame=replace(method.frame, inside=False),
+            frame=replace(method.frame, inside=False, lows=(4,)),
             prior=replace(method.prior, warp_from=None),
-            utility=replace(once, plateau=0.0),
+            utility=once,
         )
     if isinstance(method.utility, Bold):
         method = replace(method, utility=replace(method.utility, restless=0.0, last=0.0))

@@ -112,6 +112,8 @@ def test_without_a_dimension_runs_try_several_in_turn_but_not_more_than_the_spac
         assert [METHODS["rembo"].frame.embedding(task, run).low for run in range(3)] == lows
         assert METHODS["rembo-paper"].frame.embedding(task, 0).low == lows[0]
     assert configured("rembo", runs=1).frame.embedding(Task(CUBE), 0).low == 4
+    with pytest.raises(MethodError, match="set runs=5"):
+        configured("rembo", low=(2, 4, 6, 8, 10))
     assert configured("rembo", low=10).frame.embedding(Task(Space(x=Vector(3))), 0).low == 3
 
 

@@ -61,7 +61,7 @@ def test_gains_count_once_there_are_main_effects(conditional, has_effects, tried
     trials += [Trial({}, 5, meta={"way": tried}).completed(0.0, 5)]
     space, task = SimpleNamespace(is_conditional=conditional), SimpleNamespace(maximize=False)
     scene = SimpleNamespace(trials=History(trials), task=task, ground=SimpleNamespace(space=space))
-    ways, rng = Ways(credit="gain"), np.random.default_rng(0)
+    ways, rng = Ways(credit="late-gain"), np.random.default_rng(0)
     belief = SimpleNamespace(has_effects=has_effects)
     drawn = [ways.chosen(Situation(scene, np.empty((0, 2))), belief, rng)[0] for _ in range(400)]
     assert (drawn.count("all") < 160) == by_gain

@@ -55,8 +55,12 @@ class Moment(NamedTuple):
 
     @property
     def demand(self) -> float:
-        """The margin, as a multiple of the usual one: none, unless to look elsewhere; more with every tie."""
-        return SMALL * math.exp2(min(self.ties / DOUBLING, MOST)) if self.elsewhere else 0.0
+        """The margin, as a multiple of the usual one: none, unless to look elsewhere; more with every tie.
+
+        Noisy values that are equal are so by chance.
+        """
+        asked = self.elsewhere and not self.noisy
+        return SMALL * math.exp2(min(self.ties / DOUBLING, MOST)) if asked else 0.0
 
     @property
     def doubt(self) -> float:
@@ -115,11 +119,12 @@ class Improvement(Utility):
 
     Args:
         logarithm: take it: the maximiser is the same, but improvement underflows.
-        plateau: on a plateau only improvements beyond a margin count; that of `Bold`, which says its own.
+        plateau: the margin beyond which improvements count on a plateau, which grows with the ties; in
+            standard deviations of the transformed losses. `Bold` has one of its own.
     """
 
     logarithm: bool = True
-    plateau: float = 0.1
+    plateau: float = 0.0
 
     def __post_init__(self) -> None:
         of_type(self, logarithm=bool)
@@ -229,6 +234,11 @@ class Bold(Utility):
         at_least(self, bold=0.0, margin=0.0, restless=0.0, last=0.0)
         if max(self.bold, self.restless, self.last) > 1.0:
             raise MethodError(f"{self!r}: bold, restless and last are shares of at most 1")
+        for own in (self.exact, self.noisy):
+            if isinstance(own, Improvement) and own.plateau > 0.0:
+                raise MethodError(
+                    f"plateau={own.plateau!r} would have no effect: set margin=, which counts on them, too"
+                )
 
     @property
     def restlessness(self) -> float:

@@ -40,9 +40,9 @@ class Subspaces(Frame):
     """Boxes of random embeddings, in turn.
 
     Args:
-        low: d, the dimension of the embeddings, D at the most; or several, for the runs in turn, of which so
-            many count as there are runs. None is 4. Too large is slow, too small finds nothing: several, for
-            those who do not know how many directions matter.
+        low: d, the dimension of the embeddings, D at the most; or several, for the runs in turn. None, for
+            those who do not know how many directions matter: `lows`. Too large is slow, too small finds
+            nothing.
         runs: k, the number of interleaved runs. With a fixed budget, each has its k-th part of it. Four were
             best at d = 2 in the paper's table 1; with few trials one is better.
         map: what y stands for. "clip": clip(A y), as in the paper; "zonotope": the point of the cube whose
@@ -52,6 +52,7 @@ class Subspaces(Frame):
         failure: with box="theorem", ε: the probability that the box holds no optimum.
         inside: with "clip", whether runs begin with points that are hardly clipped, and not anywhere in the
             box.
+        lows: d of the runs in turn if `low` is None, as far as there are runs.
     """
 
     embeds: ClassVar[bool] = True
@@ -63,13 +64,18 @@ class Subspaces(Frame):
     box: BoxName = "sqrt"
     failure: float = 0.1
     inside: bool = False
+    lows: tuple[int, ...] = (UNKNOWN,)
 
     def __post_init__(self) -> None:
         at_least(self, runs=1, failure=0.0)
-        lows = self.low if isinstance(self.low, tuple) else (UNKNOWN if self.low is None else self.low,)
+        lows = self.lows if self.low is None else self.low if isinstance(self.low, tuple) else (self.low,)
         if not lows or not all(type(low) is int and low >= 1 for low in lows):
             raise MethodError(
                 f"low={self.low!r} must be an integer of at least 1, or several for runs in turn, as (2, 4)"
+            )
+        if self.low is not None and len(lows) > self.runs:
+            raise MethodError(
+                f"low={self.low!r} has more dimensions than there are runs: set runs={len(lows)}"
             )
         one_of(self, map=get_args(MapName), box=get_args(BoxName))
         of_type(self, inside=bool)
@@ -87,7 +93,8 @@ class Subspaces(Frame):
         return Gaussian(dim, low, seed, box=self.box, failure=self.failure)
 
     def _low(self, task: Task, run: int) -> int:
-        low = self.low[run % len(self.low)] if isinstance(self.low, tuple) else self.low or UNKNOWN
+        lows = self.lows if self.low is None else self.low
+        low = lows[run % len(lows)] if isinstance(lows, tuple) else lows
         return min(low, task.space.dim)
 
     @property

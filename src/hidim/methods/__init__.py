@@ -98,8 +98,8 @@ def configured(method: str | Method, **settings: Any) -> Method:
         settings: of the method or of any of its parts; parts by their names, or as objects.
 
     Example:
-        >>> configured("rembo", low=2, runs=1).frame
-        Subspaces(low=2, runs=1, map='clip', box='sqrt', failure=0.1)
+        >>> configured("rembo-paper", low=2, runs=1).frame
+        Subspaces(low=2, runs=1, map='clip', box='sqrt', failure=0.1, inside=False, lows=(4,))
         >>> configured("gp", inference="slice", draws=3).inference.draws
         3
     """

@@ -30,7 +30,7 @@ BOCK = Recipe(
     frame=Cube(center=None, region="box"),
     prior=Cylindrical(degree=3, warped=True),
     inference=Slices(outcome="reluctant", growth=0.02, draws=10, thinning=1, warm=True, burn_in=100),
-    utility=Improvement(logarithm=True),
+    utility=Improvement(logarithm=True, plateau=0.1),
     search=Sprays(),
     initial=2,
 )

@@ -27,7 +27,7 @@ ELASTIC = Recipe(
     frame=Cube(scattered=True),
     prior=Flat(lengthscales="isotropic", form="se"),
     inference=Given(lengthscale=0.1),
-    utility=Improvement(logarithm=False),
+    utility=Improvement(logarithm=False, plateau=0.1),
     search=Walks(near=0),
     initial=None,
 )

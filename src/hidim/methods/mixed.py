@@ -21,6 +21,6 @@ MIXED = Recipe(
     prior=Mixed(),
     inference=Peak(outcome="auto", twins=True, toss="success"),
     utility=Bold(),
-    search=Paths(ways=Ways(credit="gain")),
+    search=Paths(ways=Ways(credit="late-gain")),
     initial=10,
 )

@@ -185,7 +185,7 @@ class Recipe(Method):
     def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False, apart: bool = False) -> Study:
         """What the inference is asked; `apart` from what it is asked else, so that fits do not alternate."""
         comparable = noisy and self.frame.several
-        by = type(self.inference).__name__ + apart * ", apart"
+        by = type(self.inference).__name__ + (apart and self.inference.alternates) * ", apart"
         return Study(self.prior, by, scene, noisy, gentle, comparable)
 
     def _believed(

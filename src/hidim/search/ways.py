@@ -25,8 +25,8 @@ from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Mask, Rng
 from hidim.acquisition.base import Belief
 from hidim.errors import MethodError
-from hidim.frame import Ground
-from hidim.frame.success import shares, steps
+from hidim.frame import Ground, Scene
+from hidim.frame.success import Step, shares, steps
 from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import coordinate_masks, perturbed
 from hidim.search.base import Found, Search, Situation, Target
@@ -51,7 +51,7 @@ COPIES, CLOSE = 16, 0.025
 FAR = 0.5
 
 
-Credit = Literal["count", "gain"]
+Credit = Literal["count", "gain", "late-gain"]
 
 
 class Region(NamedTuple):
@@ -84,7 +84,9 @@ class Ways(Search):
         few: coordinates moved at the most by the ways "few" and "box".
         incumbents: how many of the best points are perturbed.
         credit: what the shares of the ways go by: "count", of improvements, or "gain", what a way has gained
-            with a suggestion; but in spaces without conditions by counts until there are main effects.
+            with a suggestion; "late-gain" is the latter, but in spaces without conditions by counts until
+            there are main effects. By gains from the start, 14 of 48 runs on six functions with 2 to 10 of 60
+            to 300 coordinates that matter were better than by counts after 100 trials.
         first: by "count", the share of the way "all" at the least.
         thorough: whether "all" is refined thoroughly, where there are but numbers.
     """
@@ -119,11 +121,15 @@ class Ways(Search):
         if situation.elsewhere and rng.random() < FAR:
             return "far", box_length(past)
         found = steps(scene.trials, "way", maximize=scene.task.maximize)
-        early = TERMS not in ways and not any(step.which == TERMS for step in found)
-        if self.credit == "count" or (early and not scene.ground.space.is_conditional):
+        if self.credit == "count" or (self.credit == "late-gain" and self._is_early(scene, ways, found)):
             return choose_way(past, rng, ways, self.first), box_length(past)
         known = [step._replace(which=ways.index(step.which)) for step in found if step.which in ways]
         return ways[int(rng.choice(len(ways), p=shares(known, len(ways))))], box_length(past)
+
+    def _is_early(self, scene: Scene, ways: tuple[str, ...], found: list[Step]) -> bool:
+        """Whether there have been no main effects yet, where there will be."""
+        tried = TERMS in ways or any(step.which == TERMS for step in found)
+        return not tried and not scene.ground.space.is_conditional
 
     def points(
         self,

@@ -194,6 +194,11 @@ class Inference(ABC):
     #: What it needs of the prior: "scales" if it fits length-scales and nothing else.
     needs: ClassVar[frozenset[str]] = frozenset()
 
+    @property
+    def alternates(self) -> bool:
+        """Whether other transforms are fitted for looking elsewhere: then both fits are remembered."""
+        return True
+
     @abstractmethod
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         """The hyperparameters in force for the next suggestion: fitted anew, or those of the last fit."""

@@ -25,8 +25,8 @@ from hidim.space.columns import Kind
 
 KernelName = Literal["auto", "low", "high", "categorical", "warped"]
 
-#: Columns that Ψ looks at, at the most. Rows of A are drawn independently: so many tell as well as a billion
-#: where clipping sets in.
+#: Columns that Ψ looks at, at the most, if it was not asked for: rows of A are drawn independently, and what
+#: share of the coordinates of A y is clipped so many tell as well as a billion.
 WARPED_BY = 1000
 
 
@@ -37,16 +37,18 @@ class Embedded(Prior):
     Args:
         kernel: on what the model compares points. "low": y itself; "high": the configuration that y stands
             for, numbers by their distance and labels by whether they differ; "categorical": the same with
-            integers compared like labels; "warped": Ψ(y), which knows where the embedding leaves the cube;
+            integers compared like labels; "warped": Ψ(y), which knows where the embedding leaves the cube, by
+            all columns up to 100,000 of them and by a thousand beyond;
             "auto": "low" or "warped" if all parameters are real numbers, and "high" otherwise.
-        warp_from: by "auto", d from which it is "warped" and not "low"; None for never, as in the paper.
         squared_hamming: compare labels by exp(−h²/2λ²) as printed in the paper. That is no valid covariance,
             and there is a warning; by default it is exp(−h/λ).
+        warp_from: by "auto", d from which it is "warped", by a thousand columns at the most, and not "low";
+            None for never, as in the paper.
     """
 
     kernel: KernelName = "auto"
-    warp_from: int | None = field(default=None, metadata=LATER)
     squared_hamming: bool = False
+    warp_from: int | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         one_of(self, kernel=get_args(KernelName))
@@ -72,7 +74,8 @@ class Embedded(Prior):
         if kind == "low" or embedding is None:
             return isotropic(ground.dim)
         if kind == "warped":
-            matrix = embedding.rows(np.arange(min(space.dim, WARPED_BY)))
+            wanted = self.kernel == "warped" and space.dim <= COLUMNS_LIFTED
+            matrix = embedding.rows(np.arange(space.dim if wanted else min(space.dim, WARPED_BY)))
             return Through(Warped(matrix), isotropic(embedding.low))
         if space.dim > COLUMNS_LIFTED:
             raise MethodError(
