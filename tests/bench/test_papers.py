@@ -52,7 +52,7 @@ def test_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def small(monkeypatch: pytest.MonkeyPatch) -> Study:
     """Table 1 with two cells and a handful of evaluations, run in this process."""
     monkeypatch.setattr(runner, "spawn_pool", ThreadPoolExecutor)
-    pairs = tuple(("branin-25", f"hidim:rembo(low=2,runs={runs})") for runs in (1, 2))
+    pairs = tuple(("branin-25", f"hidim:rembo-paper(low=2,runs={runs})") for runs in (1, 2))
     study = replace(STUDIES["rembo-table1"], pairs=pairs, evaluations=6)
     monkeypatch.setitem(STUDIES, study.name, study)
     return study
@@ -107,7 +107,7 @@ def test_every_cell_of_every_experiment_can_be_built() -> None:
 
 
 def test_table_1_is_of_the_gaps(make_record: MakeRecord) -> None:
-    method = "hidim:rembo(low=2,runs=4)"
+    method = "hidim:rembo-paper(low=2,runs=4)"
     records = [
         make_record(method, [9, 8, 1 + gap], seed=seed, problem="branin-25")
         for seed, gap in enumerate((1, 2, 6))
