@@ -91,15 +91,17 @@ def test_a_count_sketch_has_one_sign_in_every_row_and_fills_its_bins_evenly():
     assert abs(rows.sum()) < 400
 
 
-def test_bins_are_equally_full_and_split_until_every_coordinate_is_alone():
-    for seed in range(1000):
+@pytest.mark.parametrize(
+    ("splits", "seeds", "sizes"), [(0, 200, [2, 3]), (1, 200, [1, 2]), (2, 1000, [1])], ids=["8", "16", "20"]
+)
+def test_bins_are_equally_full_and_split_until_every_coordinate_is_alone(splits, seeds, sizes):
+    for seed in range(seeds):
         bins = Bins(high=20, low=8, seed=seed)
-        for size in (8, 16, 20):
-            filled = np.abs(bins.rows(np.arange(20))).sum(axis=0)
-            assert len(filled) == size
-            assert filled.max() - filled.min() <= 1.0
+        for _ in range(splits):
             bins = bins.grown()
-        assert np.linalg.matrix_rank(bins.rows(np.arange(20))) == 20
+        filled = np.abs(bins.rows(np.arange(20))).sum(axis=0)
+        assert len(filled) == min(8 * 2**splits, 20)
+        assert sorted(set(filled)) == sizes
 
 
 @pytest.mark.parametrize("high", [7, 100, 1000])
