@@ -21,7 +21,12 @@ from hidim.bench.runner import one_thread, versions
 from hidim.bench.tables import render
 
 DIMS = (25, 10**9)
-METHODS = ("hidim:rembo(low=2,runs=4)", "hidim:rembo(low=2,runs=4,search=multistart)", "hidim:baxus")
+METHODS = (
+    "hidim:rembo",
+    "hidim:rembo(low=2,runs=4)",
+    "hidim:rembo(low=2,runs=4,search=multistart)",
+    "hidim:baxus",
+)
 
 RUN = """
 import json, resource, sys
