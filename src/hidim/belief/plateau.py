@@ -4,8 +4,8 @@ On a plateau, where several of the last trials had exactly the best value, param
 matter could be changed for ever. And a run that has settled in a basin always finds a little more there, for
 under a transform that stretches what is close to the best value every digit counts as much as the one before.
 
-To look elsewhere means: the utility may ask for more than any improvement, every other suggestion starts from
-random points, far away, and no transform of the losses is used that would make much of what is close to the
+To look elsewhere means: the utility may ask for more than any improvement, every other suggestion of the
+search `Ways` starts from random points, far away, and no transform of the losses is used that would make much of what is close to the
 best value.
 """
 

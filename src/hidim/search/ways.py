@@ -10,7 +10,9 @@
 
 No single way wins everywhere: smooth functions in which every coordinate matters like the first, rugged or
 ill-conditioned ones the second, few active coordinates among hundreds the third. Each way is one call of
-the same batched ascent and differs only in the starts and in the box of each start.
+the same batched ascent and differs only in the starts and in the box of each start. Functions drawn from the
+posterior, at points that differ from the best in 20 coordinates, as a further way made things worse: 8 of 30
+runs on six functions with few active coordinates were better after 100 trials, 13 after 150.
 """
 
 from __future__ import annotations
