@@ -5,8 +5,8 @@ matter could be changed for ever. And a run that has settled in a basin always f
 under a transform that stretches what is close to the best value every digit counts as much as the one before.
 
 To look elsewhere means: the utility may ask for more than any improvement, every other suggestion of the
-search `Ways` starts from random points, far away, and no transform of the losses is used that would make much of what is close to the
-best value.
+search `Ways` starts from random points, far away, and no transform of the losses is used that would make much
+of what is close to the best value.
 """
 
 from __future__ import annotations
