@@ -13,8 +13,8 @@ from hidim.trial import History, Trial, TrialState
 if TYPE_CHECKING:
     from hidim.methods import METHODS
     from hidim.optimizer import Optimizer
+    from hidim.result import Result
     from hidim.run.minimize import minimize
-    from hidim.run.result import Result
 
 __all__ = [
     "METHODS",
@@ -37,7 +37,7 @@ __all__ = [
 _LAZY = {
     "METHODS": "hidim.methods",
     "Optimizer": "hidim.optimizer",
-    "Result": "hidim.run.result",
+    "Result": "hidim.result",
     "minimize": "hidim.run.minimize",
 }
 

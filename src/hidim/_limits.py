@@ -11,6 +11,9 @@ COLUMNS_WRITTEN_DOWN = 10_000_000
 #: Columns up to which a kernel can look at all of them through an embedding.
 COLUMNS_LIFTED = 100_000
 
+#: Columns up to which methods with a model search without an embedding; a suggestion takes 2 GB there.
+COLUMNS_OF_CUBE = 100_000
+
 #: Columns up to which there is a zonotope: every image needs all of Q, and a batch of them is written down.
 COLUMNS_OF_ZONOTOPE = 10_000
 

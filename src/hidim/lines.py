@@ -6,6 +6,9 @@ One event is one line, with a checksum:
     {"event": "ask",  "id": 0, "params": …, "meta": …, "crc": …}
     {"event": "tell", "id": 0, "value": 0.3, "variance": null, "seconds": 1.2, "crc": …}
     {"event": "fail", "id": 0, "reason": "ValueError: …", "seconds": 0.1, "crc": …}
+    {"event": "retry", "id": 0, "crc": …}
+
+Ends of trials may have "attributes", a table of whatever the user wants to remember.
 
 A line that was torn by a crash is cut off; a line that was damaged later fails its checksum and is passed
 over, with a warning. Trials keep the order of their asks; ids may have gaps where an ask was damaged.
@@ -76,7 +79,13 @@ def finish_event(trial: Trial, number: int) -> Event:
         result = {"event": "tell", "id": number, "value": trial.value, "variance": trial.variance}
     else:
         result = {"event": "fail", "id": number, "reason": trial.reason}
-    return result | {"seconds": trial.seconds}
+    kept = {"attributes": trial.attributes} if trial.attributes else {}
+    return result | {"seconds": trial.seconds} | kept
+
+
+def retry_event(number: int) -> Event:
+    """That a trial which failed is about to be evaluated again."""
+    return {"event": "retry", "id": number}
 
 
 def whole(space: Space, settings: Mapping[str, Any], trials: Sequence[Trial]) -> bytes:
@@ -156,6 +165,11 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
     if kind == "ask":
         meta = event["meta"] if contents.earlier is None else contents.earlier(event["meta"])
         trials[number] = _asked(event, meta, space)
+    elif kind == "retry" and number in trials and trials[number].state is TrialState.FAILED:
+        places = list(trials)
+        again = serial.retried(list(trials.values()), places.index(number))
+        trials.update(zip(places, again, strict=True))
+        contents.finished -= 1
     elif kind not in ("tell", "fail"):
         contents.damage.append(f"line {line} is of an unknown kind, {kind!r}: it is passed over")
     elif number not in trials:
@@ -163,7 +177,8 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
     elif trials[number].state is not TrialState.RUNNING:
         contents.damage.append(f"line {line} tells of trial {number} again: it is passed over")
     else:
-        rank, trial, seconds = contents.finished, trials[number], event["seconds"]
+        rank, seconds = contents.finished, event["seconds"]
+        trial = replace(trials[number], attributes=event.get("attributes", {}))
         contents.finished += 1
         if kind == "tell":
             told = trial.completed(event["value"], rank, variance=event["variance"], seconds=seconds)

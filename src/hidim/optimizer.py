@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import logging
 import math
@@ -19,12 +18,12 @@ import numpy as np
 from hidim import formats, lines, serial
 from hidim._lock import lock
 from hidim._threads import single_threaded
-from hidim._types import Array
 from hidim.belief.noise import is_noisy
 from hidim.errors import HidimError, HistoryError, MethodError, SpaceError, TrialError
 from hidim.methods import Method, Suggestion, Task, make_method
+from hidim.result import Result, best_of, result_of
 from hidim.space import Space
-from hidim.trial import History, Trial, TrialState, same_params
+from hidim.trial import Frozen, History, Trial, TrialState, same_params
 
 logger = logging.getLogger("hidim")
 
@@ -35,7 +34,7 @@ class Optimizer:
     Args:
         space: what can vary.
         method: a name (see `hidim.METHODS`) or a configured method.
-        seed: the same seed and the same values give the same suggestions.
+        seed: the same seed and the same values give the same suggestions; None draws one.
         budget: number of trials planned, added ones included, if known; some methods plan with it.
         maximize: whether large values are good.
         noisy: whether the same configuration may give different values; None: hidim finds out.
@@ -54,7 +53,7 @@ class Optimizer:
         self,
         space: Space,
         method: str | Method = "auto",
-        seed: int = 0,
+        seed: int | None = 0,
         budget: int | None = None,
         *,
         maximize: bool = False,
@@ -66,8 +65,9 @@ class Optimizer:
             )
         if len(space) == 0:
             raise SpaceError("the space is empty: give it at least one parameter, as in Space(x=Float(0, 1))")
+        seed = drawn_seed() if seed is None else seed
         if not is_whole(seed) or seed < 0:
-            raise MethodError(f"seed must be an integer of at least 0, not {seed!r}")
+            raise MethodError(f"seed must be an integer of at least 0, or None, not {seed!r}")
         if budget is not None and (not is_whole(budget) or budget < 1):
             raise MethodError(f"budget must be a positive integer or None, not {budget!r}")
         if not isinstance(maximize, bool):
@@ -77,6 +77,7 @@ class Optimizer:
         self._method = make_method(method)
         planned = None if budget is None else int(budget)
         self._task = Task(space, maximize=maximize, seed=int(seed), budget=planned, noisy=noisy)
+        self._method.check(self._task)
         self._trials: list[Trial] = []
         self._finished = 0
         self._exhausted = False
@@ -90,9 +91,19 @@ class Optimizer:
         return self._method
 
     @property
+    def chosen(self) -> Method:
+        """The method at work: what `auto` chose for this space, or `method` itself."""
+        return self._method.chosen(self._task)
+
+    @property
+    def seed(self) -> int:
+        """As it was given, or drawn."""
+        return self._task.seed
+
+    @property
     def history(self) -> History:
         """All trials in the order of asking."""
-        return History(self._trials)
+        return History(self._trials, maximize=self.maximize)
 
     @property
     def maximize(self) -> bool:
@@ -106,7 +117,7 @@ class Optimizer:
     @property
     def is_best_by_mean(self) -> bool:
         """Whether `best` is the model's choice."""
-        return self.noisy and self._means(self.history) is not None
+        return best_of(self._task, self.method, self.history)[1]
 
     @property
     def best(self) -> Trial:
@@ -115,19 +126,16 @@ class Optimizer:
         Of a noisy objective, the trial with the best mean by the method's model: the best of many noisy
         values was mostly lucky.
         """
-        history = self.history
-        complete = history.complete
-        if not complete:
-            raise TrialError(
-                "no trial is complete yet: tell at least one finite value before asking for the best"
-            )
-        means = self._means(history) if self.noisy else None
-        order = history.losses(maximize=self.maximize) if means is None else means
-        return complete[int(np.argmin(order))].dense()
+        return best_of(self._task, self.method, self.history)[0]
 
-    @single_threaded
-    def _means(self, history: History) -> Array | None:
-        return self.method.means(self._task, history)
+    def result(self, stopped: str = "as asked", own_seconds: float = 0.0) -> Result:
+        """What the trials amount to, as `minimize` gives it: the best one, `explain()`, plots.
+
+        Args:
+            stopped: why there are no further ones, for the record.
+            own_seconds: how long hidim took for itself, for the record.
+        """
+        return result_of(self._task, self.method, self.history, stopped, own_seconds)
 
     # -- ask -----------------------------------------------------------------------------------------------
 
@@ -159,7 +167,7 @@ class Optimizer:
             logger.warning(
                 "trial %d repeats another one: there is nothing new left to try", len(self._trials)
             )
-        return _copied(self._enter(suggestion.params, suggestion.meta))
+        return self._enter(suggestion.params, suggestion.meta).copied()
 
     def rehearse(self) -> None:
         """Raise what the method refuses at its first suggestion, before anything else is evaluated."""
@@ -170,10 +178,10 @@ class Optimizer:
 
         Settings that are known to be good are a good start.
         """
-        return _copied(self._enter(params, {"way": "given"}))
+        return self._enter(params, {"way": "given"}).copied()
 
     def _enter(self, params: Mapping[str, Any], meta: dict[str, Any]) -> Trial:
-        trial = Trial(self.space.validate(params), len(self._trials), meta=meta)
+        trial = Trial(self.space.validate(params), len(self._trials), meta=meta).frozen()
         for value in trial.params.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False  # what was told of must stay what it was
@@ -183,7 +191,13 @@ class Optimizer:
     # -- tell ----------------------------------------------------------------------------------------------
 
     def tell(
-        self, trial: Trial | int, value: float, *, variance: float | None = None, seconds: float | None = None
+        self,
+        trial: Trial | int,
+        value: float,
+        *,
+        variance: float | None = None,
+        seconds: float | None = None,
+        attributes: Mapping[str, Any] | None = None,
     ) -> None:
         """Give the value of a trial, in any order; NaN and infinities make it a failed trial.
 
@@ -192,24 +206,64 @@ class Optimizer:
             value: what the objective returned.
             variance: of the noise in `value`, if it is known.
             seconds: how long the objective took; kept, and of no influence.
+            attributes: what else is to be remembered of the trial, by name; kept as plain JSON data, and of
+                no influence.
         """
-        known = self._running(trial)
+        known = replace(self._running(trial), attributes=Frozen(serial.plain(attributes or {})))
         number, noise = _as_float(value), _as_variance(variance)
         if not math.isfinite(number):
             self._finish(known.failed(f"the value is {number}", self._finished, seconds=seconds))
         else:
             self._finish(known.completed(number, self._finished, variance=noise, seconds=seconds))
 
-    def fail(self, trial: Trial | int, reason: str = "told to fail", *, seconds: float | None = None) -> None:
+    def fail(
+        self,
+        trial: Trial | int,
+        reason: str = "told to fail",
+        *,
+        seconds: float | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
         """Say that a trial has no value: the objective crashed, was killed, or makes no sense there."""
-        self._finish(self._running(trial).failed(str(reason), self._finished, seconds=seconds))
+        known = replace(self._running(trial), attributes=Frozen(serial.plain(attributes or {})))
+        self._finish(known.failed(str(reason), self._finished, seconds=seconds))
 
-    def add(self, params: Mapping[str, Any], value: float, *, variance: float | None = None) -> Trial:
+    def retry(self, trial: Trial | int) -> Trial:
+        """Take back that a trial failed, so that it is told once more: the fault was not the function's.
+
+        Returns the trial, which is running again.
+        """
+        number = trial.number if isinstance(trial, Trial) else trial
+        if not is_whole(number) or not 0 <= number < len(self._trials):
+            raise TrialError(f"retry wants a trial of this optimizer or its number, not {trial!r}")
+        known = self._trials[number]
+        if known.state is not TrialState.FAILED:
+            raise TrialError(f"trial {number} is {known.state}: only failed trials can be tried again")
+        self._trials = serial.retried(self._trials, number)
+        self._finished -= 1
+        return self._trials[number].copied()
+
+    def add(
+        self,
+        params: Mapping[str, Any],
+        value: float,
+        *,
+        variance: float | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> Trial:
         """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
         number, noise = _as_float(value), _as_variance(variance)
         trial = self._enter(params, {"way": "added"})
-        self.tell(trial, number, variance=noise)
-        return self._trials[-1]
+        self.tell(trial, number, variance=noise, attributes=attributes)
+        return self._trials[-1].copied()
+
+    def take(self, trial: Trial, meta: Mapping[str, Any]) -> Trial:
+        """Enter a finished trial of another run, value or failure; returns it as it is kept."""
+        params, rank = Frozen(self.space.validate(trial.params)), self._finished
+        kept = replace(trial, params=params, number=len(self._trials), meta=Frozen(meta), rank=rank)
+        self._trials.append(kept)
+        self._finished += 1
+        return kept
 
     def _running(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
@@ -249,7 +303,7 @@ class Optimizer:
         if self._trials:
             raise TrialError("restore is for an optimizer that has not asked for anything yet; use add")
         serial.check_trials(list(trials))
-        self._trials = list(trials)
+        self._trials = [trial.frozen() for trial in trials]
         self._finished = sum(t.rank is not None for t in trials)
 
     # -- keep ----------------------------------------------------------------------------------------------
@@ -297,7 +351,9 @@ class Optimizer:
         return optimizer
 
     def __repr__(self) -> str:
-        return f"Optimizer(method={self.method.name!r}, seed={self._task.seed}, {self.history})"
+        method, chosen = self.method.name, self.chosen.name
+        how = f"{method!r}" if chosen == method else f"{method!r} → {chosen!r}"
+        return f"Optimizer(method={how}, seed={self._task.seed}, {self.history})"
 
 
 def _read(name: str, data: bytes) -> tuple[Space, Method, dict[str, Any], list[Trial]]:
@@ -315,10 +371,9 @@ def _read(name: str, data: bytes) -> tuple[Space, Method, dict[str, Any], list[T
     return space, lines.method_of(run), settings, lines.renumbered(contents.trials)[0]
 
 
-def _copied(trial: Trial) -> Trial:
-    """A copy: an objective may take its params apart, and the history must not notice."""
-    known = trial.dense()
-    return replace(known, params=copy.deepcopy(known.params), meta=copy.deepcopy(trial.meta))
+def drawn_seed() -> int:
+    """A seed that nobody has chosen."""
+    return int(np.random.SeedSequence().generate_state(1)[0])
 
 
 def is_whole(value: Any) -> bool:

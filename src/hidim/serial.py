@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,3 +154,38 @@ def _read_setting(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(_read_setting, value))
     return _read_part(value) if isinstance(value, Mapping) else value
+
+
+def retried(trials: Sequence[Trial], number: int) -> list[Trial]:
+    """The trials of a history without the end of trial `number`, which is running again."""
+    gone = trials[number].rank
+    assert gone is not None
+    later = [t if t.rank is None or t.rank < gone else replace(t, rank=t.rank - 1) for t in trials]
+    later[number] = trials[number].again()
+    return later
+
+
+def plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """What a user wants to remember as JSON data: arrays as lists, anything unknown as its text.
+
+    Example:
+        >>> plain({"accuracy": np.float64(0.9), "folds": np.array([1, 2]), "loss": math.nan, "at": {1j}})
+        {'accuracy': 0.9, 'folds': [1, 2], 'loss': 'nan', 'at': '{1j}'}
+    """
+    return {str(name): _plain(value) for name, value in attributes.items()}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case np.ndarray() | np.generic():
+            return _plain(value.tolist())
+        case Mapping():
+            return plain(value)
+        case list() | tuple():
+            return [_plain(entry) for entry in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+        case str() | int() | float() | None:
+            return value
+        case _:
+            return str(value)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
@@ -24,6 +25,26 @@ class TrialState(StrEnum):
     FAILED = "failed"
 
 
+class Frozen(dict[str, Any]):
+    """A dict that stays as it is, to be read like any other.
+
+    Example:
+        >>> params = Frozen(x=0.5)
+        >>> params["x"] = 0.7
+        Traceback (most recent call last):
+        TypeError: what is in a history stays as it is: change a copy, as dict(trial.params)
+    """
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("what is in a history stays as it is: change a copy, as dict(trial.params)")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
+        return Frozen, (dict(self),)
+
+
 @dataclass(frozen=True, eq=False)
 class Trial:
     """One evaluation of the objective, asked for or already finished.
@@ -38,6 +59,7 @@ class Trial:
         rank: position in the order of finishing, from 0; None while running.
         variance: of the noise in `value`, where the objective gave one.
         seconds: how long the objective took, where that is known; trials are equal whatever it is.
+        attributes: what the user wants to remember of it (JSON-ready); no method looks at them.
     """
 
     params: Params
@@ -49,6 +71,7 @@ class Trial:
     rank: int | None = None
     variance: float | None = None
     seconds: float | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
         # The generated one would ask arrays for their truth value.
@@ -68,6 +91,18 @@ class Trial:
             return math.inf
         return -self.value if maximize else self.value
 
+    def frozen(self) -> Trial:
+        """The trial as histories keep it: nobody to whom it is shown can change it."""
+        return replace(
+            self, params=Frozen(self.params), meta=Frozen(self.meta), attributes=Frozen(self.attributes)
+        )
+
+    def copied(self) -> Trial:
+        """The trial as it is handed out: a copy, dense, that may be taken apart."""
+        known = self.dense()
+        params, meta, attributes = map(copy.deepcopy, map(dict, (known.params, known.meta, known.attributes)))
+        return replace(known, params=params, meta=meta, attributes=attributes)
+
     def dense(self) -> Trial:
         """The trial as objectives get it: vectors of up to a million coordinates are plain arrays.
 
@@ -83,6 +118,10 @@ class Trial:
     ) -> Trial:
         state = TrialState.COMPLETE
         return replace(self, value=value, state=state, rank=rank, variance=variance, seconds=seconds)
+
+    def again(self) -> Trial:
+        """The trial before it was finished."""
+        return Trial(self.params, self.number, meta=self.meta)
 
     def failed(self, reason: str, rank: int, *, seconds: float | None = None) -> Trial:
         return replace(self, state=TrialState.FAILED, reason=reason, rank=rank, seconds=seconds)
@@ -102,14 +141,19 @@ def _same(left: Any, right: Any) -> bool:
 class History(Sequence[Trial]):
     """All trials in the order of asking: the only state of an optimisation.
 
+    Args:
+        trials: by their numbers.
+        maximize: whether large values are good.
+
     Example:
         >>> history = History([Trial({"x": 1.0}, number=0).completed(3.0, rank=0)])
         >>> len(history), history[0].value
         (1, 3.0)
     """
 
-    def __init__(self, trials: Sequence[Trial] = ()) -> None:
+    def __init__(self, trials: Sequence[Trial] = (), *, maximize: bool = False) -> None:
         self._trials = tuple(trials)
+        self.maximize = maximize
 
     @overload
     def __getitem__(self, index: int) -> Trial: ...
@@ -117,7 +161,7 @@ class History(Sequence[Trial]):
     def __getitem__(self, index: slice) -> History: ...
     def __getitem__(self, index: int | slice) -> Trial | History:
         if isinstance(index, slice):
-            return History(self._trials[index])
+            return History(self._trials[index], maximize=self.maximize)
         return self._trials[index]
 
     def __len__(self) -> int:
@@ -160,15 +204,16 @@ class History(Sequence[Trial]):
 
         Inactive parameters are missing values. A vector has a column for every coordinate, named `w[0]`,
         `w[1]`, …; one of more than a thousand coordinates stays an array in a single column. A parameter that
-        is called like a column of every trial, as `value`, becomes `params.value`.
+        is called like a column of every trial, as `value`, becomes `params.value`. Attributes of trials have
+        columns named `attributes.…`.
         """
         pandas = require("pandas", extra="pandas")
         rows = []
         for trial in self._trials:
-            known = {
-                f.name: getattr(trial, f.name) for f in fields(trial) if f.name not in ("params", "meta")
-            }
+            apart = ("params", "meta", "attributes")
+            known = {f.name: getattr(trial, f.name) for f in fields(trial) if f.name not in apart}
             known["state"] = str(trial.state)
+            known |= {f"attributes.{name}": value for name, value in trial.attributes.items()}
             params = _flat(trial.params)
             rows.append(known | {f"params.{name}" if name in known else name: v for name, v in params})
         return pandas.DataFrame(rows).set_index("number") if rows else pandas.DataFrame()

@@ -17,6 +17,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneOut, RandomizedSearchCV,
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -342,3 +343,67 @@ def test_a_fitted_search_can_be_dumped(tmp_path):
     again = joblib.load(tmp_path / "search.joblib")
     assert again.best_params_ == search.best_params_
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
+
+
+# -- runs that are kept ------------------------------------------------------------------------------------
+
+
+def kept(tmp_path, n_iter, **options):
+    space = Space(C=Float(1e-3, 1e3, log=True), gamma=Float(1e-4, 1e1, log=True))
+    search = SearchCV(SVC(), space, n_iter=n_iter, cv=3, journal=tmp_path / "j", random_state=3, **options)
+    return search.fit(*load_iris(return_X_y=True))
+
+
+class Counted:
+    """Accuracy, and how often it was asked for."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, estimator, X, y):
+        self.calls += 1
+        return estimator.score(X, y)
+
+
+def test_a_search_goes_on_from_its_journal(tmp_path):
+    (tmp_path / "whole").mkdir()
+    whole = kept(tmp_path / "whole", 12)
+    kept(tmp_path, 7)
+    scoring = Counted()
+    resumed = kept(tmp_path, 12, scoring=scoring)
+    assert scoring.calls == 3 * 5
+    assert resumed.cv_results_["params"] == whole.cv_results_["params"]
+    for fold in range(3):
+        key = f"split{fold}_test_score"
+        np.testing.assert_array_equal(resumed.cv_results_[key], whole.cv_results_[key])
+    assert resumed.best_params_ == whole.best_params_
+
+
+def test_a_finished_search_is_known_without_another_candidate(tmp_path):
+    first = kept(tmp_path, 6)
+    again = kept(tmp_path, 6)
+    assert again.cv_results_["params"] == first.cv_results_["params"]
+    assert again.best_score_ == first.best_score_
+    assert len(again.optimizer_.history) == 6
+
+
+def test_candidates_that_were_running_when_a_search_died_are_scored_first(tmp_path):
+    def dies(trial, history):
+        if trial.number == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kept(tmp_path, 8, callbacks=dies, batch=3)
+    resumed = kept(tmp_path, 8)
+    assert len(resumed.cv_results_["params"]) == 8
+    assert not resumed.optimizer_.history.running
+    assert [t.params for t in resumed.optimizer_.history] == resumed.cv_results_["params"]
+
+
+def test_candidates_that_are_known_to_be_good_come_first_and_callbacks_see_all(tmp_path):
+    seen = []
+    known = {"C": 10.0, "gamma": 0.1}
+    search = kept(tmp_path, 5, start_with=[known], callbacks=lambda trial, history: seen.append(trial.number))
+    assert search.cv_results_["params"][0] == known
+    assert seen == [0, 1, 2, 3, 4]
+    assert len(kept(tmp_path, 5, start_with=[known]).cv_results_["params"]) == 5

@@ -61,10 +61,6 @@ class Panic(BaseException):
     """As compiled extensions raise it."""
 
 
-def exits(params):
-    raise SystemExit(3)
-
-
 def raises(error):
     def objective(params):
         raise error
@@ -84,7 +80,6 @@ NO_VALUE = {
     "three things": (lambda p: (1.0, 2.0, 3.0), "returned (1.0, 2.0, 3.0)"),
     "a negative variance": (lambda p: (1.0, -1.0), "a noise variance must be a number of at least 0"),
     "a variance of nan": (lambda p: (1.0, math.nan), "a noise variance must be"),
-    "sys.exit": (exits, "SystemExit: 3"),
     "a panic": (raises(Panic("index out of bounds")), "Panic: index out of bounds"),
     "an exception without words": (raises(Speechless()), "Speechless"),
     "an exception of many lines": (raises(ValueError("one\ntwo")), "ValueError: one\ntwo"),
@@ -182,7 +177,7 @@ def test_if_all_trials_fail_for_many_reasons_some_are_told():
         calls.append(params)
         raise ValueError(f"reason {len(calls)}")
 
-    with pytest.raises(HidimError, match=r"reason 1 \(1 times\).*reason 3.*and 2 other reasons$"):
+    with pytest.raises(HidimError, match=r"reason 1 \(1 times\).*reason 3.*and 2 other reasons; mend"):
         hidim.minimize(objective, SPACE, n_trials=5, method="random")
 
 
@@ -267,7 +262,7 @@ def test_the_result_says_why_the_run_ended_and_how_long_it_took():
     assert not result.noisy
     assert result.objective_seconds >= 0.1
     assert 0 < result.own_seconds < 5
-    assert result.best is min(result.history, key=lambda t: t.value)
+    assert result.best == min(result.history, key=lambda t: t.value)
     assert [t.rank for t in result.history] == list(range(5))
 
 

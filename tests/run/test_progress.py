@@ -9,7 +9,7 @@ import pytest
 
 from hidim import Float, Space, minimize
 from hidim.run import progress as progress_module
-from hidim.run.progress import LogLines, RichBar, Silent, Standing, duration, make_progress
+from hidim.run.progress import Lines, RichBar, Silent, Standing, duration, make_progress
 
 SPACE = Space(x=Float(0, 1))
 
@@ -73,8 +73,8 @@ def test_silence():
 
 
 @pytest.mark.parametrize("wanted", [None, True])
-@pytest.mark.parametrize(("hidden", "kind"), [((), RichBar), (("rich",), LogLines)])
-def test_at_a_terminal_there_is_a_bar_and_without_rich_there_are_logs(
+@pytest.mark.parametrize(("hidden", "kind"), [((), RichBar), (("rich",), Lines)])
+def test_at_a_terminal_there_is_a_bar_and_without_rich_there_are_lines(
     monkeypatch, without, wanted, hidden, kind
 ):
     monkeypatch.setattr(sys, "stderr", Terminal())
@@ -85,9 +85,9 @@ def test_at_a_terminal_there_is_a_bar_and_without_rich_there_are_logs(
 
 
 @pytest.mark.parametrize("stderr", [io.StringIO(), None])
-def test_where_nobody_looks_there_are_logs(monkeypatch, stderr):
+def test_where_nobody_looks_there_are_lines(monkeypatch, stderr):
     monkeypatch.setattr(sys, "stderr", stderr)
-    assert isinstance(make_progress(None, 10), LogLines)
+    assert isinstance(make_progress(None, 10), Lines)
 
 
 def test_the_bar_of_rich_shows_best_failures_and_times(monkeypatch):
@@ -103,22 +103,39 @@ def test_the_bar_of_rich_shows_best_failures_and_times(monkeypatch):
     assert "objective" in text
 
 
-def test_without_a_bar_tenths_are_logged_not_too_often(caplog, monkeypatch):
-    caplog.set_level(logging.INFO)
-    clock = iter(range(0, 10_000, 7))
-    monkeypatch.setattr(progress_module.time, "monotonic", lambda: next(clock))
-    lines = LogLines()
+def shown(monkeypatch, *, always=False):
+    """Show a run of 100 trials, of a second each, by lines."""
+    now = [0.0]
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: now[0])
+    lines = Lines(10.0, always=always)
     for done in range(101):
+        now[0] = float(done)
         lines.show(Standing(done, 100, best=0.5))
+    lines.close()
+
+
+def test_without_a_bar_there_is_a_line_every_ten_seconds_wherever_somebody_listens(caplog, monkeypatch):
+    caplog.set_level(logging.INFO)
+    shown(monkeypatch)
     messages = [r.getMessage() for r in caplog.records]
     assert messages[0].startswith("10/100 trials · best 0.5")
     assert messages[-1].startswith("100/100 trials")
-    assert 4 <= len(messages) <= 10
+    assert len(messages) == 10
 
 
-def test_a_run_logs_its_end(caplog, capsys):
+def test_on_a_plain_install_without_logging_lines_go_to_standard_error(monkeypatch, capsys):
+    monkeypatch.setattr(logging.getLogger("hidim"), "propagate", False)
+    shown(monkeypatch)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 10
+    assert lines[-1].startswith("hidim: 100/100 trials · best 0.5")
+
+
+def test_progress_that_was_asked_for_is_shown_however_short_the_run_is(caplog, capsys):
     caplog.set_level(logging.INFO)
     run()
+    assert "10/10 trials" not in caplog.text
+    run(progress=True)
     assert "10/10 trials · best" in caplog.text
     assert capsys.readouterr().err == ""
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 
+from hidim._limits import COLUMNS_OF_CUBE
 from hidim._settings import of_type, one_of
 from hidim._types import Array, Rng
 from hidim.errors import HidimError, MethodError
@@ -68,6 +69,11 @@ class Cube(Frame):
         return [self._scene(task, history, len(history))]
 
     def _scene(self, task: Task, history: History, number: int) -> Scene:
+        if task.space.dim > COLUMNS_OF_CUBE:
+            raise MethodError(
+                f"the space has {task.space.dim} columns, and without an embedding methods with a model are "
+                f"for at most {COLUMNS_OF_CUBE}: use method='baxus', or 'auto', which does"
+            )
         seen = observe(task, history)
         none, center = np.empty((0, task.space.dim)), self._center(task, seen)
         ground = Ground(task.space, center=center, ball=self.region == "ball")

@@ -38,7 +38,7 @@ class Insight:
     Args:
         space: what can vary.
         history: all trials.
-        maximize: whether large values are good.
+        maximize: whether large values are good; by default as the history says.
         best: the trial to explain; by default the complete one with the best value.
 
     Example:
@@ -56,11 +56,11 @@ class Insight:
     """
 
     def __init__(
-        self, space: Space, history: History, *, maximize: bool = False, best: Trial | None = None
+        self, space: Space, history: History, *, maximize: bool | None = None, best: Trial | None = None
     ) -> None:
         self.space = space
         self.history = history
-        self.maximize = maximize
+        self.maximize = history.maximize if maximize is None else maximize
         self._best = best
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,9 +7,10 @@ next; folds, scores, refit and everything that is there after `fit` are scikit-l
 from __future__ import annotations
 
 import math
+import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +18,13 @@ import numpy as np
 from hidim._optional import require
 from hidim._types import Params
 from hidim.errors import MethodError, SpaceError
+from hidim.integrations.candidates import Callback, Candidates
 from hidim.methods import Method
 from hidim.optimizer import Optimizer
+from hidim.run.journal import recorded_seed
 from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.space.parameters import Label, Parameter
+from hidim.trial import Trial
 
 require("sklearn", extra="sklearn")  # first, because the imports below would not say what to install
 
@@ -57,6 +61,10 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
             None finds out, at the price of a candidate.
         batch: candidates asked for at a time, more of them being less well chosen; by default as few as keep
             `n_jobs` workers busy, which is one without `n_jobs`.
+        start_with: candidates to be scored first, as configurations of the space.
+        journal: a file that keeps every candidate with its scores. If it exists, `fit` goes on from it: what
+            has been scored is not scored again. It is for the same data, folds and metrics.
+        callbacks: called after every candidate with its trial and the history.
 
     All other arguments, and the attributes after `fit`, are those of `RandomizedSearchCV`. One is added:
     `optimizer_`, the `hidim.Optimizer`, whose history tells of every trial and of why it failed.
@@ -79,6 +87,9 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
         "random_state": ["random_state"],
         "noisy": ["boolean", None],
         "batch": [*_POSITIVE, None],
+        "start_with": [Iterable],
+        "journal": [str, os.PathLike, None],
+        "callbacks": [Iterable, callable],
     }
 
     def __init__(
@@ -100,6 +111,9 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
         return_train_score: bool = False,
         noisy: bool | None = False,
         batch: int | None = None,
+        start_with: Iterable[Mapping[str, Any]] = (),
+        journal: str | os.PathLike[str] | None = None,
+        callbacks: Callback | Iterable[Callback] = (),
     ) -> None:
         super().__init__(
             estimator,
@@ -119,11 +133,20 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
         self.random_state = random_state
         self.noisy = noisy
         self.batch = batch
+        self.start_with = start_with
+        self.journal = journal
+        self.callbacks = callbacks
+
+    _table: tuple[list[Params], int, list[Params]]
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         space, objects = _read(self.space, self.objects or {})
         n_iter = int(min(self.n_iter, space.size))
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = None
+        if self.journal is not None and self.random_state is None:
+            seed = recorded_seed(self.journal)
+        if seed is None:
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         # Kept from the start: whoever interrupts `fit` still has the scores so far.
         optimizer = self.optimizer_ = Optimizer(
             space, self.method, seed, budget=n_iter, maximize=True, noisy=self.noisy
@@ -133,41 +156,52 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
                 f"the space has {n_iter} configurations, fewer than n_iter={self.n_iter}: each is tried once",
                 stacklevel=2,
             )
+        callbacks = [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
+        with Candidates.kept(optimizer, n_iter, self.start_with, self.journal, callbacks) as candidates:
+            self._search(evaluate_candidates, candidates, objects)
+
+    def _search(
+        self, evaluate_candidates: Callable[..., dict[str, Any]], candidates: Candidates, objects: Objects
+    ) -> None:
         batch = self.batch or math.ceil(effective_n_jobs(self.n_jobs) / _expected_folds(self.cv))
         folds = _SameFolds(self.cv) if hasattr(self.cv, "split") else None
         results: dict[str, Any] = {}
-        # scikit-learn refuses to go on when every fit of one evaluation fails: a hopeless search, it thinks.
-        # Here it may be one bad candidate; these, by number, enter the table at the end.
-        refused: dict[int, Params] = {}
-        while len(optimizer.history) < n_iter:
-            trials = optimizer.ask(min(batch, n_iter - len(optimizer.history)))
-            candidates = [_candidate(trial.params, objects) for trial in trials]
+        # What is not in scikit-learn's table enters it at the end, by number: the candidates of the journal,
+        # with the rows that they had; and those of which every fit failed. It refuses to go on after these,
+        # for it thinks of a hopeless search, where here it may be one bad candidate.
+        known = {t.number: (_candidate(t.params, objects), _rows(t)) for t in candidates.known}
+        refused: dict[int, tuple[Params, None]] = {}
+        for trials in candidates.batches(batch):
+            asked = [_candidate(trial.params, objects) for trial in trials]
+            told: list[Params] = [{}] * len(trials)
             try:
-                results = evaluate_candidates(candidates, cv=folds)
+                results = evaluate_candidates(asked, cv=folds)
             except ValueError as error:
                 if self.error_score == "raise" or not _EVERY_FIT_FAILED.search(str(error)):
                     raise
-                refused |= {trial.number: c for trial, c in zip(trials, candidates, strict=True)}
-                if len(refused) == n_iter:
+                refused |= {trial.number: (c, None) for trial, c in zip(trials, asked, strict=True)}
+                if len(refused) == candidates.most:
                     raise
                 scores, reason = [self.error_score] * len(trials), _reason(error)
             else:
                 scores = results[f"mean_test_{self._guide(results)}"][-len(trials) :]
                 reason = "the mean test score is not finite: some fits or their scoring failed"
-            for trial, score in zip(trials, scores, strict=True):
-                if math.isfinite(score):
-                    optimizer.tell(trial, float(score))
-                else:
-                    optimizer.fail(trial, reason)
+                told = _by_candidate(self._table[1], self._table[2])[-len(trials) :]
+            for trial, score, attributes in zip(trials, scores, told, strict=True):
+                candidates.tell(trial, score, reason, attributes)
+        if not results:  # all was known: scikit-learn wants to have seen one candidate with its own eyes
+            results = evaluate_candidates([_candidate(self.optimizer_.best.params, objects)], cv=folds)
+            self._table = ([], self._table[1], self._table[2])
         if refused:
             warnings.warn(
-                f"all fits of {len(refused)} of {n_iter} candidates failed, and their scores are set to "
+                f"all fits of {len(refused)} of {candidates.most} candidates failed, and their scores are set to "
                 f"{self.error_score}; optimizer_.history says why, error_score='raise' stops at the first",
                 FitFailedWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         # In place, because `fit` goes on with the very dict that its last evaluation returned.
-        results.update(super()._format_results(*_completed(*self._table, refused, self.error_score)))
+        absent = known | refused
+        results.update(super()._format_results(*_completed(*self._table, absent, self.error_score)))
         del self._table
 
     def _format_results(
@@ -227,18 +261,40 @@ def _reason(error: ValueError) -> str:
 
 
 def _completed(
-    params: list[Params], n_splits: int, rows: list[Params], refused: Mapping[int, Params], error_score: Any
+    params: list[Params],
+    n_splits: int,
+    rows: list[Params],
+    absent: Mapping[int, tuple[Params, list[Params] | None]],
+    error_score: Any,
 ) -> tuple[list[Params], int, list[Params]]:
-    """The arguments of `_format_results` with those refused put where they were asked for."""
+    """The arguments of `_format_results` with those that are absent put where they were asked for."""
     row: Params = dict.fromkeys(rows[0], np.nan)  # how long the fits took is lost
     for key in row.keys() & {"test_scores", "train_scores"}:
         scores = rows[0][key]
         row[key] = dict.fromkeys(scores, error_score) if isinstance(scores, dict) else error_score
-    params, rows = list(params), list(rows)
-    for number in sorted(refused):
-        params.insert(number, refused[number])
-        rows[number * n_splits : number * n_splits] = [row] * n_splits
+    params, rows = list(params), list(rows[: len(params) * n_splits])
+    for number in sorted(absent):
+        candidate, known = absent[number]
+        params.insert(number, candidate)
+        rows[number * n_splits : number * n_splits] = known or [row] * n_splits
     return params, n_splits, rows
+
+
+def _by_candidate(n_splits: int, rows: list[Params]) -> list[Params]:
+    """What is to be remembered of every candidate: its rows, one for every fold."""
+    return [{"folds": rows[i : i + n_splits]} for i in range(0, len(rows), n_splits)]
+
+
+def _rows(trial: Trial) -> list[Params] | None:
+    """What scikit-learn knew of the folds of a candidate, by the journal; scores that were no number are."""
+
+    def number(entry: Any) -> Any:
+        if isinstance(entry, dict):
+            return {key: number(inner) for key, inner in entry.items()}
+        return float(entry) if entry in ("nan", "inf", "-inf") else entry
+
+    folds = trial.attributes.get("folds")
+    return None if folds is None else [number(fold) for fold in folds]
 
 
 # -- spaces and their objects ------------------------------------------------------------------------------

@@ -20,8 +20,10 @@ class Auto(Method):
     name: str = "auto"
 
     def chosen(self, task: Task) -> Method:
-        """The method that is used for a task."""
         return BAXUS if task.space.dim > COLUMNS_WITHOUT_EMBEDDING else MIXED
+
+    def check(self, task: Task) -> None:
+        self.chosen(task).check(task)
 
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         return self.chosen(task).suggest(task, history, number)

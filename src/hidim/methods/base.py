@@ -18,6 +18,8 @@ time without changing a single suggestion. All keys of `meta`:
     run         hidim.frame.subspaces   which of the interleaved runs
     doublings   hidim.frame.growing     how often the number of bins had been doubled
 
+    earlier     hidim.run.earlier       that a trial is of another run, from which this one starts
+
 Trials that nobody suggested have the way "given" or "added".
 """
 
@@ -42,6 +44,16 @@ class Method(ABC):
         A pure function of its arguments: chance comes from `task.rng(number)`. The number is that of the
         history's next trial, unless others have taken numbers that this history does not know of yet.
         """
+
+    def check(self, task: Task) -> None:  # noqa: B027  (a method may have nothing to refuse)
+        """Raise a `MethodError` or `SpaceError` if the method cannot serve the task.
+
+        It is asked before anything is evaluated.
+        """
+
+    def chosen(self, task: Task) -> Method:
+        """The method that is at work for a task: itself, unless it chooses among others."""
+        return self
 
     @abstractmethod
     def means(self, task: Task, history: History) -> Array | None:

@@ -44,8 +44,11 @@ class SobolSearch(Method):
 
     name: str = "sobol"
 
-    def suggest(self, task: Task, history: History, number: int) -> Suggestion:
+    def check(self, task: Task) -> None:
         task.space.check_dense()
+
+    def suggest(self, task: Task, history: History, number: int) -> Suggestion:
+        self.check(task)
         return _new(task, history, self._point(task, number), task.rng(number), "sobol")
 
     def _point(self, task: Task, index: int) -> Array:

@@ -112,15 +112,19 @@ class Recipe(Method):
                 f"{self.name}: its utility is searched group by group: use search='paths'{elastic}"
             )
 
+    def check(self, task: Task) -> None:
+        scene = self.frame.scene(task, History(), 0, task.rng(0))
+        model = self._study(scene, noisy=False).model()
+        if self.search.stretches and smooth(scene.ground).any():
+            model.stretched(model.start, 1.0)
+
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
         rng = task.rng(number)
         scene = self.frame.scene(task, history, number, rng)
         if scene.asked < self._initial(scene) or len(scene.seen.y) < 2 or scene.awaits_center:
             if number == 0:
                 self._tell_if_no_model_is_asked(task, self._initial(scene))
-            model = self._study(scene, noisy=False).model()  # refusals come before any evaluation
-            if self.search.stretches and smooth(scene.ground).any():
-                model.stretched(model.start, 1.0)
+                self.check(task)  # for those who ask no optimizer
             return self._design(scene, rng)
         try:
             return self._model_based(scene, number, rng)

@@ -25,7 +25,12 @@ PAGE, NARROWEST, WIDEST, MARGIN = 11.0, 7.0, 16.0, 0.3
 
 
 def overview(
-    space: Space, history: History, *, maximize: bool = False, best: Trial | None = None, path: _Path = None
+    space: Space,
+    history: History,
+    *,
+    maximize: bool | None = None,
+    best: Trial | None = None,
+    path: _Path = None,
 ) -> Any:
     """One page: convergence, importance, and slices through the best point along what matters most.
 
@@ -35,7 +40,7 @@ def overview(
     Args:
         space: what can vary.
         history: all trials.
-        maximize: whether large values are good.
+        maximize: whether large values are good; by default as the history says.
         best: the trial through which the slices go; by default the one with the best value.
         path: where to save the picture; its ending decides the format.
 
@@ -83,7 +88,12 @@ def _height(layout: Arrangement, width: float) -> float:
 
 
 def convergence(
-    space: Space, history: History, *, maximize: bool = False, best: Trial | None = None, path: _Path = None
+    space: Space,
+    history: History,
+    *,
+    maximize: bool | None = None,
+    best: Trial | None = None,
+    path: _Path = None,
 ) -> Any:
     """Every value in the order of finishing, the best so far, and failed trials at the margin."""
     figure = new_figure(7.5, 4.0)
@@ -91,7 +101,7 @@ def convergence(
     return finish(figure, path)
 
 
-def importance(space: Space, history: History, *, maximize: bool = False, path: _Path = None) -> Any:
+def importance(space: Space, history: History, *, maximize: bool | None = None, path: _Path = None) -> Any:
     """The twelve most important parameters, and all others in one bar.
 
     Coordinates of a long `Vector` stand singly where they dominate. See `Insight.importance`.
@@ -107,7 +117,7 @@ def slices(
     space: Space,
     history: History,
     *names: str,
-    maximize: bool = False,
+    maximize: bool | None = None,
     best: Trial | None = None,
     path: _Path = None,
 ) -> Any:
@@ -128,7 +138,7 @@ def components(
     history: History,
     *,
     groups: Sequence[Sequence[str]] | None = None,
-    maximize: bool = False,
+    maximize: bool | None = None,
     best: Trial | None = None,
     path: _Path = None,
 ) -> Any:
@@ -144,7 +154,12 @@ def components(
 
 
 def tree(
-    space: Space, history: History, *, maximize: bool = False, best: Trial | None = None, path: _Path = None
+    space: Space,
+    history: History,
+    *,
+    maximize: bool | None = None,
+    best: Trial | None = None,
+    path: _Path = None,
 ) -> Any:
     """The tree of a conditional space: trials, best value and expected best value of every node.
 
@@ -152,7 +167,7 @@ def tree(
     `HidimError`.
     """
     insight = Insight(space, history, maximize=maximize, best=best)
-    layout = lay_out(insight.branches(), maximize=maximize)
+    layout = lay_out(insight.branches(), maximize=insight.maximize)
     width = min(max(layout.width, NARROWEST), WIDEST) + MARGIN
     figure = new_figure(width, _height(layout, width))
     draw_tree(figure.subplots(), insight, layout, width - MARGIN)

@@ -124,7 +124,7 @@ class Crew:
     def _submit(self, trial: Trial) -> Future[Report]:
         # A copy: an objective may take its params apart. A ticket: Dask takes two calls with the same
         # arguments for one, and a noisy objective is evaluated twice on purpose.
-        return self._executor.submit(self._call, copy.deepcopy(trial.params), uuid.uuid4().hex)
+        return self._executor.submit(self._call, copy.deepcopy(dict(trial.params)), uuid.uuid4().hex)
 
     def _submit_to_new(self, trial: Trial) -> Future[Report]:
         try:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from hidim._types import Params
 from hidim.errors import TrialError
 from hidim.optimizer import Optimizer
 from hidim.run.crew import Crew, CrewLost
+from hidim.run.earlier import is_earlier
 from hidim.run.evaluate import Report, in_words
 from hidim.run.journal import Journal
 from hidim.run.progress import Progress, Standing
@@ -40,6 +42,7 @@ class Limits:
     time_budget: float | None = None
     stop: Stop | None = None
     callbacks: tuple[Callback, ...] = ()
+    fail_fast: int | None = None
 
 
 class Driver:
@@ -68,12 +71,14 @@ class Driver:
         self._started = time.monotonic()
         self._warned: set[str] = set()
         self._asks, self._ask_seconds = 0, 0.0
-        finished = optimizer.history.finished
+        finished = [trial for trial in optimizer.history.finished if not is_earlier(trial)]
         self._finished = len(finished)
+        self._reported = 0  # in this process, and not by the journal
+        self._mistakes: list[str] = []
         self._failed = sum(trial.state is TrialState.FAILED for trial in finished)
         self._objective_seconds = sum(trial.seconds or 0.0 for trial in finished)
         self._best: float | None = None
-        for trial in finished:
+        for trial in optimizer.history.finished:
             self._note_best(trial)
         self.own_seconds = 0.0
 
@@ -148,7 +153,18 @@ class Driver:
         budget = self._limits.time_budget
         if self._stopping is None and budget is not None and time.monotonic() >= self._started + budget:
             self._stopping = f"the time budget of {budget:g} s is spent"
+        if self._stopping is None and self._is_exhausted():
+            self._stopping = f"all {self._optimizer.space.size:.0f} configurations of the space were tried"
         return self._stopping is not None
+
+    def _is_exhausted(self) -> bool:
+        """Whether all configurations of a finite space have been started; noisy ones are worth repeating."""
+        if self._unfinished or self._given or self._ahead is not None:
+            return False
+        history, size = self._optimizer.history, self._optimizer.space.size
+        if len(history) < size or self._optimizer.noisy:
+            return False
+        return len({tuple(trial.params.items()) for trial in history}) >= size
 
     def _is_ahead_worthwhile(self) -> bool:
         if self._ahead is not None or self._crew.workers == 1 or self._asks == 0 or self._finished == 0:
@@ -182,14 +198,18 @@ class Driver:
             finished = self._entered(trial, report)
             if self._journal is not None:
                 self._journal.finish(finished)
-        self._finished += 1
+        self._finished, self._reported = self._finished + 1, self._reported + 1
         self._objective_seconds += report.seconds
         self._note_best(finished)
         if finished.state is TrialState.FAILED:
             self._failed += 1
             self._warn(finished, report)
+            if self._best is None and self._stopping is None:
+                self._heed_mistake(finished, report)
+        if report.last:
+            self._stopping = f"the objective ended the run: {finished.reason}"
         self._show()
-        self._call_back(finished)
+        self._call_back(finished.copied())
 
     def _tell_rest(self) -> None:
         for trial, report in self._crew.rest():
@@ -200,13 +220,14 @@ class Driver:
         reason = report.reason
         if reason is None:
             try:
-                self._optimizer.tell(number, report.value, variance=report.variance, seconds=seconds)
+                value, variance, attributes = report.value, report.variance, report.attributes
+                self._optimizer.tell(number, value, variance=variance, seconds=seconds, attributes=attributes)
             except TrialError as error:
                 reason = str(error) if report.variance is not None else _no_value(report.value)
             except Exception as error:  # what was returned cannot even be looked at
                 reason = in_words(error)
         if reason is not None:
-            self._optimizer.fail(number, reason, seconds=seconds)
+            self._optimizer.fail(number, reason, seconds=seconds, attributes=report.attributes)
         return self._optimizer.history[number]
 
     def _note_best(self, trial: Trial) -> None:
@@ -214,8 +235,20 @@ class Driver:
             better = max if self._optimizer.maximize else min
             self._best = trial.value if self._best is None else better(self._best, trial.value)
 
+    def _heed_mistake(self, trial: Trial, report: Report) -> None:
+        """Stop when nothing but the same mistake has come back: an objective with a typo fails everywhere.
+
+        What raises is a mistake, and so is what returns no number; NaN and time-outs are not.
+        """
+        raised, returned = report.trace is not None, report.reason is None
+        if raised or (returned and not isinstance(report.value, Real)):
+            self._mistakes.append(_kind(trial))
+        most, alike = self._limits.fail_fast, len(set(self._mistakes)) == 1
+        if most is not None and alike and len(self._mistakes) == self._reported >= most:
+            self._stopping = f"the first {self._reported} trials all failed alike; fail_fast=None would go on"
+
     def _warn(self, trial: Trial, report: Report) -> None:
-        kind = re.sub(r"[\d.]+", "#", str(trial.reason))  # "diverged at x=0.31" and "… x=0.32" are one kind
+        kind = _kind(trial)
         if kind not in self._warned:
             self._warned.add(kind)
             trace = "" if report.trace is None else f"\n{report.trace}"
@@ -267,6 +300,11 @@ class Driver:
             yield
         finally:
             self.own_seconds += time.perf_counter() - start
+
+
+def _kind(trial: Trial) -> str:
+    """Why a trial failed, without numbers: "diverged at x=0.31" and "… x=0.32" are one kind."""
+    return re.sub(r"[\d.]+", "#", str(trial.reason))
 
 
 def _no_value(returned: object) -> str:

@@ -7,11 +7,12 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from hidim import serial
 from hidim._types import Params
 from hidim.errors import MethodError
 from hidim.space import Space
@@ -29,6 +30,8 @@ class Report(NamedTuple):
         reason: why there is no value.
         trace: the traceback, if the objective raised.
         seconds: how long it took.
+        attributes: what else the objective wants to be remembered.
+        last: whether the objective asked for the end of the run.
     """
 
     value: Any = None
@@ -36,6 +39,8 @@ class Report(NamedTuple):
     reason: str | None = None
     trace: str | None = None
     seconds: float = 0.0
+    attributes: Mapping[str, Any] | None = None
+    last: bool = False
 
 
 class TrialTimeout(BaseException):
@@ -62,20 +67,30 @@ class Call:
         try:
             with _alarm(self.timeout):
                 returned = self.objective(**params) if self.keywords else self.objective(params)
+            parts = _taken_apart(returned)
         except TrialTimeout:
             return Report(reason=out_of_time(self.timeout), seconds=time.perf_counter() - start)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # sys.exit() and panics of compiled code are failures like any other
-            trace = traceback.format_exc()
-            return Report(reason=in_words(error), trace=trace, seconds=time.perf_counter() - start)
+        except BaseException as error:  # panics of compiled code are failures like any other
+            trace, seconds = traceback.format_exc(), time.perf_counter() - start
+            last = isinstance(error, SystemExit)
+            return Report(reason=in_words(error), trace=trace, seconds=seconds, last=last)
         seconds = time.perf_counter() - start
         if self.timeout is not None and seconds > self.timeout:
             return Report(reason=out_of_time(self.timeout), seconds=seconds)
-        value, variance = returned, None
-        if isinstance(returned, tuple) and len(returned) == 2:
-            value, variance = returned
-        return Report(value, variance, seconds=seconds)
+        return Report(seconds=seconds, **parts)
+
+
+def _taken_apart(returned: Any) -> dict[str, Any]:
+    """Value, variance and attributes of what an objective returned."""
+    if isinstance(returned, tuple) and len(returned) == 2:
+        return {"value": returned[0], "variance": returned[1]}
+    if not isinstance(returned, Mapping) or "value" not in returned:
+        return {"value": returned}
+    rest = {name: entry for name, entry in returned.items() if name not in ("value", "variance")}
+    variance = returned.get("variance")
+    return {"value": returned["value"], "variance": variance, "attributes": serial.plain(rest)}
 
 
 def in_words(error: BaseException) -> str:

@@ -96,6 +96,10 @@ class Journal:
         """Note the value of a complete trial, or the reason of a failed one."""
         self._write(lines.finish_event(trial, self._ids[trial.number]))
 
+    def retry(self, trial: Trial) -> None:
+        """Note that a trial which failed is about to be evaluated again."""
+        self._write(lines.retry_event(self._ids[trial.number]))
+
     def _write(self, event: lines.Event) -> None:
         line = lines.seal(event)
         try:
@@ -119,6 +123,17 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def recorded_seed(path: str | os.PathLike[str]) -> int | None:
+    """The seed of the run that a journal keeps; None if there is none yet."""
+    if not Path(path).is_file() or not (data := Path(path).read_bytes()):
+        return None
+    try:
+        seed = lines.described(os.fspath(path), data).get("seed")
+    except HistoryError:  # whoever opens it will say what is wrong
+        return None
+    return seed if isinstance(seed, int) else None
 
 
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:

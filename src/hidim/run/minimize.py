@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -13,15 +13,16 @@ from hidim._types import Params
 from hidim.errors import HidimError, MethodError
 from hidim.methods import Method
 from hidim.optimizer import Optimizer, is_whole
+from hidim.result import Result
 from hidim.run.crew import Crew
 from hidim.run.driver import Callback, Driver, Limits, Stop
+from hidim.run.earlier import EARLIER, Source, adapted, is_earlier, missing
 from hidim.run.evaluate import Call, Objective, takes_keywords
 from hidim.run.executors import Inline, Threads
-from hidim.run.journal import Journal
+from hidim.run.journal import Journal, recorded_seed
 from hidim.run.progress import make_progress
-from hidim.run.result import Result, result_of
 from hidim.space import Space
-from hidim.trial import History, same_params
+from hidim.trial import History, Trial, same_params
 
 
 def minimize(
@@ -30,7 +31,7 @@ def minimize(
     n_trials: int,
     *,
     method: str | Method = "auto",
-    seed: int = 0,
+    seed: int | None = 0,
     maximize: bool = False,
     noisy: bool | None = None,
     executor: Executor | Callable[[], Executor] | None = None,
@@ -40,23 +41,30 @@ def minimize(
     stop: Stop | None = None,
     callbacks: Callback | Iterable[Callback] = (),
     start_with: Iterable[Mapping[str, Any]] = (),
+    start_from: Source | None = None,
+    assume: Mapping[str, Any] | None = None,
     journal: str | os.PathLike[str] | None = None,
+    retry_failed: bool = False,
+    fail_fast: int | None = 5,
     progress: bool | None = None,
 ) -> Result:
     """Evaluate `objective` at `n_trials` configurations and give the best.
 
     Workers are kept busy: as soon as one is free it gets the next trial, which takes those still running as
     pending. An objective that raises, runs out of time, or returns NaN, an infinity or no number makes a
-    failed trial, with the reason kept; the run goes on, and learns where failures are. Ctrl-C ends it with
-    the result so far.
+    failed trial, with the reason kept; the run goes on, and learns where failures are. It ends when there is
+    nothing else from the start (`fail_fast`), and when a finite space without noise has been tried out.
+    Ctrl-C, or `sys.exit` in the objective, ends it with the result so far.
 
     Args:
         objective: takes a configuration as a dict, or as keyword arguments if it has an argument for every
-            parameter; returns a number, or a number and the variance of the noise in it.
+            parameter; returns a number, or a number and the variance of the noise in it, or a dict with the
+            key "value", in which "variance" may be, and all else becomes the trial's attributes.
         space: what can vary.
         n_trials: trials in all, those in the journal counted in.
         method: a name or a configured method.
-        seed: of the whole run. With one worker, the same seed gives the same trials.
+        seed: of the whole run. With one worker, the same seed gives the same trials. None draws one, or
+            takes that of the journal; `Result.seed` says which.
         maximize: whether large values are good.
         noisy: whether the same configuration may give different values; None: hidim finds out.
         executor: any `concurrent.futures.Executor`, or a function that makes one. What such a function made
@@ -69,9 +77,19 @@ def minimize(
             started once it is true.
         callbacks: called after every trial with that trial and the history.
         start_with: configurations to be evaluated first, such as the settings in use today.
+        start_from: an earlier run whose finished trials are known from the start and do not count as trials
+            of this one: the path of its journal, a `Result`, an `Optimizer` or a `History`. Its space may
+            have been another one: parameters that are gone are dropped, and trials that do not fit are left
+            out and counted.
+        assume: by name, the values that parameters had in trials of `start_from` that do not know them.
         journal: a file that keeps every trial from the moment it is known. If it exists, the run is resumed:
             finished trials are not evaluated again, those that were running are.
-        progress: True shows a bar, False is silent; None shows a bar on a terminal and logs elsewhere.
+        retry_failed: whether those that failed are evaluated again when a run is resumed, as after a mistake
+            in the objective.
+        fail_fast: after how many trials the run ends if all of them failed alike, by the same exception or
+            by no number; None for never.
+        progress: True shows how far the run is, False is silent; None shows it on a terminal, and elsewhere
+            if it takes long. `pip install 'hidim[cli]'` makes a bar of the lines.
 
     Example:
         >>> from hidim import Float, Space
@@ -85,23 +103,33 @@ def minimize(
         None if time_budget is None else _positive("time_budget", time_budget),
         _callable("stop", stop),
         _listed(callbacks),
+        None if fail_fast is None else _positive("fail_fast", fail_fast, whole=True),
     )
     if workers is not None:
         workers = _positive("workers", workers, whole=True)
-    optimizer = Optimizer(space, method=method, seed=seed, budget=n_trials, maximize=maximize, noisy=noisy)
+    if seed is None and journal is not None:
+        seed = recorded_seed(journal)
+    taken = []
+    if start_from is not None:
+        taken = adapted(start_from, space, assume or {}, maximize=maximize)
+    budget = limits.n_trials + len(taken)
+    optimizer = Optimizer(space, method=method, seed=seed, budget=budget, maximize=maximize, noisy=noisy)
     first = [space.validate(params) for params in start_with]
     call = Call(objective, takes_keywords(objective, space), limits.timeout)
     with _crew(call, executor, workers) as crew, _journal(journal, optimizer) as kept:
         if kept is not None:
             optimizer.restore(kept.trials)
+        _begin(optimizer, taken, kept)
+        if retry_failed:
+            _retry(optimizer, kept)
         given = [params for params in first if not _is_known(params, optimizer.history)]
         if given:
             optimizer.rehearse()
         driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials), given)
         stopped = driver.run()
     if not optimizer.history.complete:
-        raise HidimError(_nothing(optimizer.history, limits.n_trials, stopped))
-    return result_of(optimizer, stopped, driver.own_seconds)
+        raise HidimError(_nothing(optimizer.history, limits.n_trials, stopped, journal))
+    return optimizer.result(stopped, driver.own_seconds)
 
 
 def _crew(call: Call, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Crew:
@@ -118,11 +146,27 @@ def _journal(
     return nullcontext() if path is None else Journal(path, optimizer.space, optimizer.settings())
 
 
+def _begin(optimizer: Optimizer, taken: Sequence[Trial], kept: Journal | None) -> None:
+    for trial in missing(taken, optimizer.history):
+        entered = optimizer.take(trial, EARLIER)
+        if kept is not None:
+            kept.ask(entered)
+            kept.finish(entered)
+
+
+def _retry(optimizer: Optimizer, kept: Journal | None) -> None:
+    for trial in optimizer.history.failed:
+        if not is_earlier(trial):
+            optimizer.retry(trial.number)
+            if kept is not None:
+                kept.retry(trial)
+
+
 def _is_known(params: Params, history: History) -> bool:
     return any(same_params(params, trial.params) for trial in history)
 
 
-def _nothing(history: History, n_trials: int, stopped: str) -> str:
+def _nothing(history: History, n_trials: int, stopped: str, journal: str | os.PathLike[str] | None) -> str:
     reasons = [str(trial.reason) for trial in history.finished]
     if not reasons:
         return f"no trial was finished: {stopped}"
@@ -130,7 +174,9 @@ def _nothing(history: History, n_trials: int, stopped: str) -> str:
     listed = "; ".join(f"{reason} ({count} times)" for reason, count in list(counts.items())[:3])
     more = f"; and {len(counts) - 3} other reasons" if len(counts) > 3 else ""
     ended = f"; the run ended early: {stopped}" if len(reasons) < n_trials else ""
-    return f"all {len(reasons)} trials failed: {listed}{more}{ended}"
+    where = "" if journal is None else f" with journal={os.fspath(journal)!r}, retry_failed=True"
+    mend = f"mend the objective, and run it again{where}"
+    return f"all {len(reasons)} trials failed: {listed}{more}{ended}; {mend}"
 
 
 def _positive(name: str, value: Any, *, whole: bool = False) -> Any:

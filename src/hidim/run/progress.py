@@ -1,6 +1,7 @@
-"""Progress: a bar where a person looks, quiet log lines elsewhere.
+"""Progress: a bar where a person looks, a line now and then elsewhere.
 
-The bar is rich's (`pip install 'hidim[cli]'`); without it there is a log line for every tenth of the trials.
+The bar is rich's (`pip install 'hidim[cli]'`); without it there are lines on a terminal, too. Lines go to the
+log `hidim` where somebody listens to it, and else to standard error.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 logger = logging.getLogger("hidim")
+
+#: Seconds between two lines on a terminal, and elsewhere.
+LOOKED_AT, PIPED = 2.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -72,20 +76,31 @@ class Silent(Progress):
     def close(self) -> None: ...
 
 
-class LogLines(Progress):
-    """A line when a further tenth of the trials is done, and not more often than every ten seconds."""
+class Lines(Progress):
+    """A line after so many seconds, and in the end one more, if there was any or if `always`."""
 
-    def __init__(self) -> None:
-        self._tenths, self._last = 0, -10.0
+    def __init__(self, seconds: float, *, always: bool) -> None:
+        self._seconds, self._always = seconds, always
+        self._next = time.monotonic() + seconds
+        self._told, self._standing = 0, Standing(0, 0)
 
     def show(self, standing: Standing) -> None:
-        tenths = 10 * standing.done // standing.total
-        if tenths == self._tenths or (time.monotonic() < self._last + 10.0 and tenths < 10):
-            return
-        self._tenths, self._last = tenths, time.monotonic()
-        logger.info("%d/%d trials · %s", standing.done, standing.total, standing)
+        self._standing = standing
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._seconds
+            self._tell()
 
-    def close(self) -> None: ...
+    def _tell(self) -> None:
+        self._told = self._standing.done
+        line = f"{self._standing.done}/{self._standing.total} trials · {self._standing}"
+        if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
+            logger.info(line)
+        elif sys.stderr is not None:
+            print(f"hidim: {line}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._standing.done > self._told and (self._told or self._always):
+            self._tell()
 
 
 class RichBar(Progress):
@@ -111,8 +126,10 @@ class RichBar(Progress):
 
 
 def make_progress(wanted: bool | None, total: int) -> Progress:
-    """A bar if `wanted`, or if None and a person sits at the terminal; else log lines; False is silence."""
+    """A bar if `wanted`, or if None and a person sits at the terminal; else lines; False is silence."""
     if wanted is False:
         return Silent()
-    looked_at = wanted or (sys.stderr is not None and sys.stderr.isatty())
-    return RichBar(total) if looked_at and importlib.util.find_spec("rich") else LogLines()
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if terminal and importlib.util.find_spec("rich"):
+        return RichBar(total)
+    return Lines(LOOKED_AT if terminal else PIPED, always=wanted is True)

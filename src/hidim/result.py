@@ -10,10 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hidim import lines
-from hidim.errors import HidimError
-from hidim.optimizer import Optimizer
+from hidim._threads import single_threaded
+from hidim.belief.noise import is_noisy
+from hidim.errors import HidimError, TrialError
+from hidim.methods import METHODS, Method
 from hidim.space import Space
+from hidim.task import Task
 from hidim.trial import History, Trial
 
 if TYPE_CHECKING:
@@ -36,6 +41,9 @@ class Result:
         by_model: whether `best` is the model's choice, as it is for noisy objectives once there is a model.
         stopped: why the run ended.
         own_seconds: how long hidim took for itself.
+        seed: of the run, whether it was given or drawn.
+        method: the name of the method.
+        chosen: the name of the method at work, which `method="auto"` chose.
     """
 
     best: Trial
@@ -46,6 +54,9 @@ class Result:
     by_model: bool = False
     stopped: str = ""
     own_seconds: float = 0.0
+    seed: int = 0
+    method: str = "auto"
+    chosen: str = "auto"
 
     def __repr__(self) -> str:
         how = " observed, the best mean of noisy values by the model," if self.by_model else ""
@@ -63,9 +74,9 @@ class Result:
         run = lines.described(name, data)
         space = Space.from_dict(run["space"])
         trials, _ = lines.renumbered(lines.read(name, data, space).trials)
-        optimizer = Optimizer(space, **_settings(run))
-        optimizer.restore(trials)
-        return result_of(optimizer, "as the journal says")
+        settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
+        history = History([trial.frozen() for trial in trials], maximize=settings["maximize"])
+        return result_of(Task(space, **settings), _method(run), history, "as the journal says")
 
     def insight(self) -> Insight:
         """A model of the objective, fitted to all trials, to be asked about its parameters."""
@@ -122,25 +133,41 @@ class Result:
         return plot.overview(self.space, self.history, maximize=self.maximize, best=self.best, path=path)
 
 
-def result_of(optimizer: Optimizer, stopped: str, own_seconds: float = 0.0) -> Result:
-    """What the trials of an optimizer amount to."""
+def result_of(task: Task, method: Method, history: History, stopped: str, own_seconds: float = 0.0) -> Result:
+    """What the trials of a run amount to."""
+    best, by_model = best_of(task, method, history)
     return Result(
-        best=optimizer.best,
-        history=optimizer.history,
-        space=optimizer.space,
-        maximize=optimizer.maximize,
-        noisy=optimizer.noisy,
-        by_model=optimizer.is_best_by_mean,
+        best=best,
+        history=history,
+        space=task.space,
+        maximize=task.maximize,
+        noisy=is_noisy(task, history),
+        by_model=by_model,
         stopped=stopped,
         own_seconds=own_seconds,
+        seed=task.seed,
+        method=method.name,
+        chosen=method.chosen(task).name,
     )
 
 
-def _settings(run: lines.Event) -> dict[str, Any]:
-    """Arguments of the optimizer that wrote a journal; a method of somebody's own is left to the default."""
-    settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
+def best_of(task: Task, method: Method, history: History) -> tuple[Trial, bool]:
+    """The complete trial with the best value, the first of equals; of a noisy objective the one with the best
+    mean by the method's model, if there is one. And whether it is the model's choice."""
+    complete = history.complete
+    if not complete:
+        raise TrialError(
+            "no trial is complete yet: tell at least one finite value before asking for the best"
+        )
+    means = single_threaded(method.means)(task, history) if is_noisy(task, history) else None
+    order = history.losses(maximize=task.maximize) if means is None else means
+    return complete[int(np.argmin(order))].copied(), means is not None
+
+
+def _method(run: lines.Event) -> Method:
+    """That of the run that wrote a journal; one of somebody's own is left to the default."""
     try:
-        return settings | {"method": lines.method_of(run)}
+        return lines.method_of(run)
     except HidimError as error:
         logger.warning("the best trial of the journal is judged by the default method: %s", error)
-        return settings
+        return METHODS["auto"]

@@ -1,0 +1,115 @@
+"""Trials of an earlier run, perhaps of another space, from which a new one starts."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hidim import lines
+from hidim._types import Params
+from hidim.errors import MethodError, ParameterError
+from hidim.optimizer import Optimizer
+from hidim.result import Result
+from hidim.space import Space
+from hidim.space.values import active_places
+from hidim.trial import History, Trial, same_params
+
+logger = logging.getLogger("hidim")
+
+#: A journal or a saved optimizer by its path, what a run found, or trials.
+Source: TypeAlias = "str | os.PathLike[str] | Result | Optimizer | History"
+
+#: That trials are of an earlier run, in their meta: they do not count as trials of this one.
+EARLIER = {"way": "added", "earlier": True}
+
+
+def adapted(source: Source, space: Space, assumed: Mapping[str, Any], *, maximize: bool) -> list[Trial]:
+    """The finished trials of an earlier run that fit `space`; it is said how many do not, and why.
+
+    Args:
+        source: the earlier run.
+        space: that of the new one.
+        assumed: values of parameters that the earlier trials did not have.
+        maximize: as the earlier run must have done.
+    """
+    found = _history(source)
+    if found.maximize != maximize:
+        said = "maximised" if found.maximize else "minimised"
+        raise MethodError(f"start_from: the earlier run {said}, and this one does the opposite")
+    taken: list[Trial] = []
+    unfit: Counter[str] = Counter()
+    for trial in found.finished:
+        try:
+            taken.append(replace(trial, params=fitting(space, {**assumed, **trial.params})))
+        except ParameterError as error:
+            unfit[str(error).split(";")[0]] += 1
+    left = "".join(f"; {count} left out: {reason}" for reason, count in _grouped(unfit).most_common(5))
+    said = f"start_from: {len(taken)} of {len(found.finished)} earlier trials are taken over{left}"
+    (logger.warning if unfit else logger.info)(said)
+    return taken
+
+
+def missing(taken: Sequence[Trial], history: History) -> list[Trial]:
+    """Those that a history, as that of a resumed run, does not have yet."""
+    known = [trial.params for trial in history if is_earlier(trial)]
+    return [trial for trial in taken if not any(same_params(trial.params, other) for other in known)]
+
+
+def fitting(space: Space, params: Mapping[str, Any]) -> Params:
+    """Those of `params` that are active in the space, checked: what it does not know any more is dropped.
+
+    Example:
+        >>> from hidim import Float, Space
+        >>> fitting(Space(x=Float(0, 1)), {"x": 0.5, "gone": 3})
+        {'x': 0.5}
+    """
+    active = {place.name for place in active_places(space, params)}
+    return space.validate({name: value for name, value in params.items() if name in active})
+
+
+def is_earlier(trial: Trial) -> bool:
+    """Whether a trial is of the run from which this one started."""
+    return bool(trial.meta.get("earlier"))
+
+
+def _history(source: Any) -> History:
+    match source:
+        case History():
+            return source
+        case Result() | Optimizer():
+            return source.history
+        case str() | os.PathLike():
+            return _read(source)
+        case Iterable():
+            trials = list(source)
+            if all(isinstance(trial, Trial) for trial in trials):
+                return History(trials)
+    raise MethodError(
+        f"start_from must be the path of a journal, a Result, an Optimizer or a History, not {source!r}"
+    )
+
+
+def _read(path: str | os.PathLike[str]) -> History:
+    name = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise MethodError(f"start_from: {name} cannot be read: {error.strerror}") from error
+    run = lines.described(name, data)
+    trials = lines.renumbered(lines.read(name, data, Space.from_dict(run["space"])).trials)[0]
+    return History(trials, maximize=run["maximize"])
+
+
+def _grouped(reasons: Counter[str]) -> Counter[str]:
+    """Counts by the parameter that does not fit, with the first reason of each as an example."""
+    first: dict[str, str] = {}
+    grouped: Counter[str] = Counter()
+    for reason, count in reasons.items():
+        parameter = reason.split("'")[1] if "'" in reason else reason
+        grouped[first.setdefault(parameter, reason)] += count
+    return grouped
