@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from hidim import Choice, Float, Optimizer, Space, TrialState, Vector
+from hidim import Choice, Float, HidimError, Optimizer, Space, TrialState, Vector
 from hidim.errors import TrialError
 from hidim.methods import RandomSearch
 
@@ -130,3 +130,55 @@ def test_params_from_elsewhere_are_copied_and_normalised():
     assert optimizer.history[0].params["w"].tolist() == [0.1, 0.2]
     assert list(optimizer.history[0].params) == ["w", "x"]
     assert type(optimizer.history[0].params["x"]) is float
+
+
+# -- seeds, methods, results -------------------------------------------------------------------------------
+
+
+def test_a_seed_that_is_not_given_is_drawn_and_recorded(tmp_path):
+    seeds = {Optimizer(SPACE, "random", seed=None).seed for _ in range(5)}
+    assert len(seeds) == 5
+    drawn = Optimizer(SPACE, "random", seed=None)
+    same = Optimizer(SPACE, "random", seed=drawn.seed)
+    assert drawn.ask().params == same.ask().params
+    drawn.save(tmp_path / "saved")
+    assert Optimizer.load(tmp_path / "saved").seed == drawn.seed
+
+
+def test_which_method_auto_has_chosen_is_said():
+    assert Optimizer(SPACE).chosen.name == "mixed"
+    assert "'auto' → 'mixed'" in repr(Optimizer(SPACE))
+    assert Optimizer(Space(w=Vector(10**6))).chosen.name == "baxus"
+    assert Optimizer(SPACE, "gp").chosen.name == "gp"
+
+
+def test_an_optimizer_gives_the_result_that_minimize_gives():
+    optimizer = Optimizer(SPACE, "random", seed=3)
+    with pytest.raises(TrialError, match="no trial is complete yet"):
+        optimizer.result()
+    for trial in optimizer.ask(6):
+        optimizer.tell(trial, trial.params["x"])
+    result = optimizer.result()
+    assert (result.best, result.seed, result.method) == (optimizer.best, 3, "random")
+    assert "x" in result.explain()
+
+
+def test_attributes_survive_saving(tmp_path):
+    optimizer = Optimizer(SPACE, "random")
+    first, second = optimizer.ask(2)
+    optimizer.tell(first, 1.0, attributes={"accuracy": np.float64(0.9), "epochs": [1, 2], "nan": math.nan})
+    optimizer.fail(second, "diverged", attributes={"at": (3, "late")})
+    optimizer.add(first.params, 2.0, attributes={"by": "hand"})
+    optimizer.save(tmp_path / "saved")
+    kept = [trial.attributes for trial in Optimizer.load(tmp_path / "saved").history]
+    assert kept[0] == {"accuracy": 0.9, "epochs": [1, 2], "nan": "nan"}
+    assert kept[1:] == [{"at": [3, "late"]}, {"by": "hand"}]
+    assert optimizer.history.to_pandas()["attributes.accuracy"][0] == 0.9
+
+
+@pytest.mark.parametrize("method", ["gp", "mixed", "bock", "leaves", "sobol", "add-gp"])
+def test_a_method_that_cannot_serve_a_space_refuses_at_once(method):
+    huge = Space(w=Vector(10**8))
+    deep = Space({f"c{i}": Choice({0: Space({f"x{i}": Float(0, 1)}), 1: None}) for i in range(11)})
+    with pytest.raises(HidimError, match=r"at most|more than"):
+        Optimizer(deep if method == "leaves" else huge, method)

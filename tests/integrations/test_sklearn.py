@@ -230,7 +230,7 @@ def test_failures_keep_their_place_and_their_reason_and_are_warned_of_once(value
         search = fitted(Bump(fails_from=0.5), {"x": values}, n_iter=3)
     said = [str(warning.message) for warning in caught]
     assert len(said) == 2
-    assert "all fits of 2 of 3 candidates failed, and their scores are set to nan" in said[0]
+    assert "all fits of 2 of 3 candidates failed; their scores are set to nan" in said[0]
     assert "test scores are non-finite" in said[1]
     history = search.optimizer_.history
     assert column(search, "x") == [trial.params["x"] for trial in history]

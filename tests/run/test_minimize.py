@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hidim
-from hidim import Choice, Float, HidimError, Space, TrialState, Vector
+from hidim import Choice, Float, HidimError, Int, Space, TrialState, Vector
 from hidim.errors import MethodError
 from hidim.methods import configured
 
@@ -344,3 +344,76 @@ def test_what_a_method_refuses_it_refuses_before_given_configurations_are_evalua
             progress=False,
         )
     assert not evaluated
+
+
+# -- ends, seeds, attributes -------------------------------------------------------------------------------
+
+FOUR = Space(a=Choice("x", "y"), b=Int(0, 1))
+
+
+@pytest.mark.parametrize("method", ["auto", "random", "sobol", "gp"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_finite_space_without_noise_is_tried_out(method, workers):
+    result = hidim.minimize(lambda p: p["b"], FOUR, 40, method=method, workers=workers, progress=False)
+    assert len(result.history) == 4
+    assert result.stopped == "all 4 configurations of the space were tried"
+
+
+def test_a_finite_space_with_noise_is_not():
+    result = hidim.minimize(lambda p: p["b"], FOUR, 9, method="random", noisy=True, progress=False)
+    assert len(result.history) == 9
+
+
+def test_a_finite_space_is_tried_out_after_a_crash_too(tmp_path):
+    calls = []
+
+    def dies(params):
+        calls.append(params)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return params["b"]
+
+    options = {"method": "random", "journal": tmp_path / "j", "progress": False, "seed": 1}
+    hidim.minimize(dies, FOUR, 40, **options)
+    result = hidim.minimize(lambda p: p["b"], FOUR, 40, **options)
+    assert len(result.history.complete) == len(result.history) == 4
+
+
+def test_a_drawn_seed_is_in_the_result_and_resumed_with_the_journal(tmp_path, caplog):
+    def run(n_trials, **options):
+        return hidim.minimize(lambda p: p["x"], SPACE, n_trials, method="random", progress=False, **options)
+
+    first = run(3, seed=None, journal=tmp_path / "j")
+    second = run(6, seed=None, journal=tmp_path / "j")
+    assert second.seed == first.seed
+    assert [t.params for t in run(6, seed=first.seed).history] == [t.params for t in second.history]
+    assert "was written with" not in caplog.text
+
+
+def test_the_result_says_which_method_was_at_work():
+    result = hidim.minimize(lambda p: p["x"], SPACE, 3, progress=False)
+    assert (result.method, result.chosen) == ("auto", "mixed")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_objective_may_return_a_dict_whose_rest_is_kept(tmp_path, workers):
+    def objective(params):
+        return {"value": params["x"], "variance": 0.01, "accuracy": np.float32(0.5), "model": object}
+
+    options = {"method": "random", "journal": tmp_path / "j", "workers": workers, "progress": False}
+    result = hidim.minimize(objective, SPACE, 3, **options)
+    assert all(t.value == t.params["x"] and t.variance == 0.01 for t in result.history)
+    assert result.best.attributes == {"accuracy": 0.5, "model": "<class 'object'>"}
+    assert list(hidim.Result.from_journal(tmp_path / "j").history) == list(result.history)
+
+
+def test_a_dict_without_a_value_is_no_value():
+    with pytest.raises(HidimError, match=r"returned {'loss': 1}: return a number"):
+        hidim.minimize(lambda p: {"loss": 1}, SPACE, 3, method="random")
+
+
+def test_refusals_come_before_evaluations():
+    calls = []
+    with pytest.raises(HidimError, match="columns"):
+        hidim.minimize(calls.append, Space(w=Vector(10**6)), 30, method="gp")
+    assert not calls

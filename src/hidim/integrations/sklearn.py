@@ -194,7 +194,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
             self._table = ([], self._table[1], self._table[2])
         if refused:
             warnings.warn(
-                f"all fits of {len(refused)} of {candidates.most} candidates failed, and their scores are set to "
+                f"all fits of {len(refused)} of {candidates.most} candidates failed; their scores are set to "
                 f"{self.error_score}; optimizer_.history says why, error_score='raise' stops at the first",
                 FitFailedWarning,
                 stacklevel=3,
