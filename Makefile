@@ -6,7 +6,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 APART := tests/contracts/test_methods.py tests/methods tests/gp
 
-.PHONY: demo test lint types layers unit coverage clean
+.PHONY: demo test lint types layers unit coverage docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -42,6 +42,10 @@ coverage: $(VENV)/.dev
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90
 
+# The pages as a site of plain files, which needs no network.
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --quiet --strict --site-dir $(VENV)/site
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -51,6 +55,10 @@ $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 clean:

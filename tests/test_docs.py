@@ -50,3 +50,16 @@ def test_the_session_on_the_page_about_spaces_prints_what_it_says():
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_reference_names_everything_public_and_nothing_else():
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    named = re.findall(r"^::: (\S+)", page, flags=re.MULTILINE)
+    public = {f"hidim.{name}" for name in hidim.__all__} - {"hidim.METHODS", "hidim.__version__"}
+    assert public - {"hidim.HidimError"} <= set(named)  # which is among the errors
+    for path in named:
+        module, _, name = path.rpartition(".")
+        try:
+            importlib.import_module(path)
+        except ModuleNotFoundError:
+            assert hasattr(importlib.import_module(module), name), path
