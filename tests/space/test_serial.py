@@ -80,7 +80,7 @@ def nested(entry):
             nested({"type": "float"}),
             "at m=svm/C: 'high' is missing and 'low' is missing; the fields are high, lo",
         ),
-        (nested({"type": "float", "low": 0, "high": 1, "step": 1}), "at m=svm/C: 'step' is unknown"),
+        (nested({"type": "float", "low": 0, "high": 1, "base": 2}), "at m=svm/C: 'base' is unknown"),
         (nested({"type": "int", "low": 2, "high": 1}), "at m=svm/C: Int(2, 1) is empty"),
         (nested({"type": "choice", "options": "abc"}), "at m=svm/C: options is a list"),
         (nested({"type": "choice", "options": []}), "at m=svm/C: Choice() has no options"),
@@ -89,8 +89,8 @@ def nested(entry):
             "at an option of m=svm/C: 'label' is missing",
         ),
         (
-            nested({"type": "choice", "options": [{"label": [1]}]}),
-            "at m=svm/C: the label [1] must be a string",
+            nested({"type": "choice", "options": [{"label": {"a": 1}}]}),
+            "at m=svm/C: the label {'a': 1} must be a string",
         ),
         (nested({"type": "choice", "options": ["a"], "shared": "no"}), "shared must be True or False"),
         (
