@@ -34,7 +34,7 @@ def check_cube(space, U):
     for u, params in zip(snapped, decoded, strict=True):
         assert same(space.validate(params), params)
         assert space.active(params) == tuple(params)
-        width = sum(np.size(value) for value in params.values())
+        width = sum(len(v) if isinstance(v, np.ndarray) else 1 for v in params.values())
         assert np.count_nonzero(~np.isnan(u)) == width
 
 

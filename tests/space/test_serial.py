@@ -45,6 +45,23 @@ def test_the_format():
     }
 
 
+def test_the_format_of_steps_order_tuples_and_bounds():
+    space = Space(
+        x=Float(0, 1, step=0.5),
+        c=Choice((1, ("a", None)), "b", ordered=True),
+        w=Vector(2, low=(0.5, 1), high=2, log=(False, True)),
+    )
+    data = {
+        "x": {"type": "float", "low": 0.0, "high": 1.0, "step": 0.5},
+        "c": {"type": "choice", "options": [{"label": [1, ["a", None]]}, {"label": "b"}], "ordered": True},
+        "w": {"type": "vector", "dim": 2, "low": [0.5, 1.0], "high": 2.0, "log": [False, True]},
+    }
+    assert space.to_dict() == data == json.loads(json.dumps(data))
+    assert Space.from_dict(data) == space
+    bare = {"c": {"type": "choice", "options": [[64, 64], [128]]}}
+    assert Space.from_dict(bare) == Space(c=Choice((64, 64), (128,)))
+
+
 def test_a_toml_file():
     text = """
         lr = {type = "float", low = 1e-5, high = 0.1, log = true}

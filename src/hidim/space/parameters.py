@@ -306,9 +306,7 @@ class Choice:
     ) -> None:
         for name, flag in (("shared", shared), ("ordered", ordered)):
             if isinstance(flag, ParameterMap):
-                raise SpaceError(
-                    f"Choice: {name} is True or False; a label goes into a mapping: {{{name!r}: …}}"
-                )
+                raise SpaceError(f"Choice: {name} must be True or False; as a label, write {{{name!r}: …}}")
         check_flags("Choice", shared=shared, ordered=ordered)
         if not spaces:
             names.check_alone(labels)
