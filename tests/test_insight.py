@@ -192,7 +192,7 @@ def test_steps_and_ordered_labels_are_looked_at_one_by_one():
     assert (x.whole, size.whole, size.grid, size.at) == (True, True, sizes, (64, 64))
     assert np.argmin(size.median) == 2
     told = insight.explain()
-    assert "best (64, 64); in the best 3 trials (64, 64), too" in told
+    assert "best (64, 64); in the best 3 trials (64, 64) to xl" in told
     assert "size: (64, 64) 0.4 (" in told
     assert "! x = 0.1 lies at its lower bound: widen x (low < 0.1)" in told
 
