@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hidim
-from hidim import Choice, Float, HidimError, Space
+from hidim import Choice, Float, HidimError, Space, Vector
 from hidim.bench.tables import render
 from hidim.run.journal import Journal
 
@@ -108,6 +108,12 @@ CASES: dict[str, tuple[Callable[[Path], hidim.Result], str]] = {
     "timeout = -1": (lambda j: run(timeout=-1.0), "nothing was evaluated"),
     "unknown method": (lambda j: run(method="rembp"), "nothing was evaluated"),
     "space is a plain dict": (lambda j: run(space={"x": Float(0, 1)}), "nothing was evaluated"),
+    "steps that miss high": (lambda j: run(space=Space(x=Float(0, 1, step=0.3))), "nothing was evaluated"),
+    "bounds of a coordinate are swapped": (
+        lambda j: run(space=Space(w=Vector(3, low=(0, 2, 0)))),
+        "nothing was evaluated",
+    ),
+    "labels are one list": (lambda j: run(space=Space(c=Choice(["a", "b"]))), "nothing was evaluated"),
     "callback is no function": (lambda j: run(callbacks=[3]), "nothing was evaluated"),
     "lambda sent to processes": (processes, "nothing was evaluated"),
     "objective raises sometimes": (

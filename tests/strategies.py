@@ -19,12 +19,20 @@ quick = settings(deadline=None, max_examples=50)
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
+
+def lists_as_tuples(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(parts, max_size=3).map(tuple)
+
+
 labels = st.one_of(
     st.text(max_size=6),
     st.integers(-99, 99),
     st.booleans(),
     st.none(),
     st.floats(-9, 9, allow_subnormal=False),
+    st.recursive(
+        st.one_of(st.text(max_size=2), st.integers(-9, 9), st.none()), lists_as_tuples, max_leaves=4
+    ),
 )
 
 
@@ -35,6 +43,14 @@ def floats(draw: Draw, shared: bool = False) -> Float:
     low = draw(st.floats(1e-12, 1e6) if log else st.floats(-1e6, 1e6))
     ratio = draw(st.floats(1e-2, 1e6))
     return Float(low, low + max(abs(low), 1e-6) * ratio, log=log, shared=shared)
+
+
+@st.composite
+def stepped(draw: Draw, shared: bool = False, most: int = 10**6) -> Float:
+    """Numbers in decimal steps, and in steps that have no end as decimals."""
+    step = draw(st.one_of(st.sampled_from([0.1, 0.05, 2.5, 1e-3, 1 / 3, 7e-9]), st.floats(1e-3, 10)))
+    first, count = draw(st.integers(-20, 20)), draw(st.integers(1, most - 1))
+    return Float(first * step, (first + count) * step, step=step, shared=shared)
 
 
 @st.composite
@@ -52,8 +68,15 @@ def small_ints(draw: Draw, shared: bool = False) -> Int:
 
 @st.composite
 def vectors(draw: Draw, shared: bool = False) -> Vector:
-    low = draw(st.floats(-10, 10))
-    return Vector(draw(st.integers(1, 5)), low, low + draw(st.floats(0.1, 10)), shared=shared)
+    """One range for all coordinates, or one for each, some of them logarithmic."""
+    dim, width = draw(st.integers(1, 5)), draw(st.floats(0.1, 10))
+    if draw(st.booleans()):
+        low = draw(st.floats(-10, 10))
+        return Vector(dim, low, low + width, shared=shared, log=low > 0.1 and draw(st.booleans()))
+    lows = draw(st.lists(st.floats(-10, 10), min_size=dim, max_size=dim))
+    logs = [low > 0.1 and draw(st.booleans()) for low in lows]
+    highs = draw(st.sampled_from([10.0 + width, [low + width for low in lows]]))
+    return Vector(dim, lows, highs, shared=shared, log=draw(st.sampled_from([False, logs])))
 
 
 def label_lists(max_size: int = 4) -> st.SearchStrategy[list[Any]]:
@@ -68,10 +91,14 @@ def spaces(draw: Draw, depth: int = 2, finite: bool = False) -> Space:
 
 
 def leaves(finite: bool = False, shared: bool = False) -> st.SearchStrategy[Parameter]:
-    plain = label_lists().map(lambda found: Choice(*found, shared=shared))
+    plain = st.builds(
+        lambda found, ordered: Choice(dict.fromkeys(found), shared=shared, ordered=ordered),
+        label_lists(),
+        st.booleans(),
+    )
     if finite:
-        return st.one_of(small_ints(shared), plain)
-    return st.one_of(floats(shared), ints(shared), vectors(shared), plain)
+        return st.one_of(small_ints(shared), stepped(shared, most=4), plain)
+    return st.one_of(floats(shared), stepped(shared), ints(shared), vectors(shared), plain)
 
 
 def _space(draw: Draw, depth: int, names: Iterator[str], finite: bool, min_size: int = 0) -> Space:
@@ -87,7 +114,7 @@ def _parameter(draw: Draw, depth: int, names: Iterator[str], finite: bool) -> Pa
     _add_recurring(draw, options, next(names), lambda: draw(leaves(finite)))
     joint = _shared(draw, names, finite)
     _add_recurring(draw, options, next(names), lambda: joint)
-    return Choice({label: Space(inner) for label, inner in options.items()})
+    return Choice({label: Space(inner) for label, inner in options.items()}, ordered=draw(st.booleans()))
 
 
 def _add_recurring(
@@ -110,12 +137,17 @@ def configurations(draw: Draw, space: Mapping[str, Parameter]) -> dict[str, Any]
     params: dict[str, Any] = {}
     for name, parameter in space.items():
         match parameter:
+            case Float(low=low, high=high, step=float(step)):
+                count = round((high - low) / step)
+                place = draw(st.integers(0, count))
+                params[name] = high if place == count else low + place * step  # up to rounding
             case Float(low=low, high=high):
                 params[name] = draw(st.floats(low, high))
             case Int(low=low, high=high):
                 params[name] = draw(st.integers(low, high))
-            case Vector(dim=dim, low=low, high=high):
-                params[name] = draw(stnp.arrays(np.float64, dim, elements=st.floats(low, high)))
+            case Vector(dim=dim):
+                numbers = [parameter.coordinate(place) for place in range(dim)]
+                params[name] = np.array([draw(st.floats(number.low, number.high)) for number in numbers])
             case Choice(options=options):
                 option = draw(st.sampled_from(options))
                 params[name] = option.label

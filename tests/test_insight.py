@@ -172,6 +172,49 @@ def test_a_vector_is_sliced_along_a_coordinate():
         insight.slices("w")
 
 
+def test_coordinates_with_bounds_of_their_own_are_sliced_along_these():
+    space = Space(w=Vector(2, low=(0, 1), high=(1, 1000), log=(False, True)))
+    insight = Insight(space, evaluated(space, lambda p: p["w"][0] + (np.log10(p["w"][1]) - 3.0) ** 2, 30))
+    plain, log = insight.slices("w[0]", "w[1]")
+    assert (plain.grid[0], plain.grid[-1], plain.log) == (0.0, 1.0, False)
+    assert (log.grid[0], log.grid[-1], log.log) == (1.0, 1000.0, True)
+    assert log.at == insight.best.params["w"][1] == log.grid[np.searchsorted(log.grid, log.at)]
+    assert f"best {log.at:.4g}; in the best 3 trials" in insight.explain()
+
+
+def test_steps_and_ordered_labels_are_looked_at_one_by_one():
+    sizes = ("s", "m", (64, 64), "xl")
+    space = Space(x=Float(0.1, 0.5, step=0.1), size=Choice(*sizes, ordered=True))
+    objective = {"s": 3.0, "m": 1.0, (64, 64): 0.0, "xl": 1.0}
+    insight = Insight(space, evaluated(space, lambda p: 4.0 * p["x"] + objective[p["size"]], 30))
+    x, size = insight.slices("x", "size")
+    assert x.grid.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert (x.whole, size.whole, size.grid, size.at) == (True, True, sizes, (64, 64))
+    assert np.argmin(size.median) == 2
+    told = insight.explain()
+    assert "best (64, 64); in the best 3 trials (64, 64) to xl" in told
+    assert "size: (64, 64) 0.4 (" in told
+    assert "! x = 0.1 lies at its lower bound: widen x (low < 0.1)" in told
+
+
+def test_an_ordered_choice_is_learnt_from_its_neighbours():
+    """Of twelve sizes three are tried; a model that knows the order can tell what lies between them."""
+    labels = [f"size {n}" for n in range(12)]
+    tried = [Trial({"size": labels[n], "x": x}, 0) for n in (0, 6, 11) for x in (0.1, 0.5, 0.9)]
+
+    def spread(ordered):
+        space = Space(size=Choice(*labels, ordered=ordered), x=Float(0, 1))
+        history = History(
+            Trial(t.params, i).completed(float(labels.index(t.params["size"])), i)
+            for i, t in enumerate(tried)
+        )
+        (piece,) = Insight(space, history).slices("size")
+        return piece.median[1:6]
+
+    assert np.all(np.diff(spread(True)) > 0.1)
+    assert np.ptp(spread(False)) < 1e-6
+
+
 def test_integers_are_looked_at_one_by_one():
     space = Space(n=Int(2, 6), m=Int(1, 10**6, log=True))
     n, m = Insight(space, evaluated(space, lambda p: p["n"] + np.log(p["m"]), 30)).slices("n", "m")

@@ -43,12 +43,15 @@ def told(method, count=8, space=BILLION, objective=bowl) -> Optimizer:
 
 # -- spaces ------------------------------------------------------------------------------------------------
 
+#: Every coordinate has a range of its own, and every other one is logarithmic.
+OWN = Vector(2000, low=np.linspace(0.1, 1, 2000), high=np.linspace(2, 3, 2000), log=np.arange(2000) % 2 == 0)
+
 WIDE = Space(
     a=Float(1e-3, 1e3, log=True),
     w=Vector(1500, -2, 5),
     n=Int(1, 9),
     short=Vector(3, 0, 7),
-    c=Choice("plain", deep=Space(u=Vector(2000), m=Int(1, 64, log=True)), other=Space(u=Vector(1001, -1, 0))),
+    c=Choice("plain", deep=Space(u=OWN, m=Int(1, 64, log=True)), other=Space(u=Vector(1001, -1, 0))),
     z=Vector(1000, -1, 1),
 )
 
@@ -111,6 +114,47 @@ def test_a_lazy_vector_that_does_not_fit_is_refused(vector, fault):
 def test_a_lazy_vector_is_no_number():
     with pytest.raises(ParameterError, match="'a'"):
         Space(a=Float(0, 1)).validate({"a": LazyVector(Gaussian(5, 2), np.ones(2))})
+
+
+def test_bounds_by_coordinate_of_a_lazy_vector_must_be_the_parameters():
+    low, high, log = OWN.range
+    fitting = LazyVector(Gaussian(2000, 2), np.ones(2), low, high, log=log)
+    assert Space(w=OWN).validate({"w": fitting})["w"] is fitting
+    with pytest.raises(
+        ParameterError, match=r"'w' = LazyVector.*bounds by coordinate that are not the param"
+    ):
+        Space(w=OWN).validate({"w": LazyVector(Gaussian(2000, 2), np.ones(2), low + 0.01, high, log=log)})
+    with pytest.raises(ParameterError, match=r"'w' = LazyVector.*reaches out of range"):
+        Space(w=OWN).validate({"w": LazyVector(Gaussian(2000, 2), np.ones(2), low - 0.01, high, log=log)})
+    narrow = LazyVector(Gaussian(2000, 2), np.ones(2), 1.0, 2.0)
+    assert Space(w=OWN).validate({"w": narrow})["w"] is narrow
+
+
+@pytest.mark.parametrize("method", ["rembo", "baxus"])
+@pytest.mark.parametrize(
+    "vector", [OWN, Vector(10**9, 1e-3, 1e3, log=True)], ids=["own bounds", "billion log"]
+)
+def test_ranges_that_are_own_or_logarithmic_go_through_files_without_being_written_down(
+    method, vector, tmp_path
+):
+    optimizer = told(METHODS[method], 5, Space(x=vector), lambda p: float(np.log(p["x"][7]) ** 2))
+    back = reloaded(optimizer)
+    for mine, its in zip(optimizer.history, back.history, strict=True):
+        assert same_params(mine.params, its.params)
+        assert mine.params["x"][:50].tobytes() == its.params["x"][:50].tobytes()
+        assert mine.params["x"].has_range(*vector.range)
+    assert same_params(optimizer.ask().params, back.ask().params)
+    optimizer.save(tmp_path / "run.jsonl")
+    assert max(map(len, (tmp_path / "run.jsonl").read_bytes().splitlines()[1:])) < 3000
+
+
+def test_lazy_vectors_of_different_ranges_differ():
+    made = [
+        LazyVector(Gaussian(2000, 2), np.ones(2), *OWN.range[:2], log=log) for log in (OWN.range[2], False)
+    ]
+    assert made[0] != made[1]
+    assert made[0] == pickle.loads(pickle.dumps(made[0]))
+    assert repr(made[0]) == "LazyVector(2000 coordinates in [0.1, 3])"
 
 
 def test_a_narrower_lazy_vector_fits():

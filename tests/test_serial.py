@@ -71,6 +71,8 @@ def test_methods_come_back_with_their_settings(method):
         ({"w": np.zeros(2)}, {"w": np.ones(2)}, False),
         ({"w": np.zeros(2)}, {"w": np.zeros(3)}, False),
         ({"c": None}, {"c": None}, True),
+        ({"c": ((1, 2), 3)}, {"c": ((1, 2), 3)}, True),
+        ({"c": ("1", 2)}, {"c": (1, 2)}, False),
         ({"c": "a"}, {"c": None}, False),
     ],
 )

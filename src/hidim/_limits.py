@@ -29,6 +29,9 @@ COLUMNS_COMPARED = 2_000
 #: Coordinates up to which a vector is handed to objectives as a plain array.
 COORDINATES_HANDED_OUT = 1_000_000
 
+#: Coordinates up to which each may have bounds of its own.
+COORDINATES_BOUNDED_SINGLY = 1_000_000
+
 #: Coordinates up to which a vector is kept as a plain array, and not by what it was made from.
 COORDINATES_KEPT = 1_000
 

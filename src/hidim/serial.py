@@ -14,7 +14,9 @@ from hidim._types import Params
 from hidim.embed import EMBEDDINGS, LazyVector
 from hidim.errors import HistoryError, MethodError
 from hidim.methods import METHODS, Method, registered_classes
-from hidim.space import Space
+from hidim.space import Space, Vector
+from hidim.space.labels import to_plain
+from hidim.space.values import active_places
 from hidim.trial import Trial, TrialState
 
 #: Of saved histories and of journals. What format 1 wrote is translated, see `hidim.formats`.
@@ -37,23 +39,38 @@ def _written(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, LazyVector):
         kind = next(k for k, example in EMBEDDINGS.items() if type(example) is type(value.embedding))
-        place = {"low": value.low, "high": value.high, "start": value.start, "size": value.size}
+        place: dict[str, Any] = {"start": value.start, "size": value.size}
+        if value.has_common_range:  # else it is that of the parameter, which the space knows
+            log = {"log": True} if value.log else {}
+            place = {"low": value.low, "high": value.high, **place, **log}
         return {
             "embedding": kind,
             **dataclasses.asdict(value.embedding),
             "y": value.y.tolist(),
             "part": place,
         }
-    return value
+    return to_plain(value)
 
 
 def read_params(data: Mapping[str, Any], space: Space) -> Params:
     """What `write_params` wrote, checked against the space."""
-    return space.validate({name: _read(value) for name, value in data.items()})
+    lazy = any(_is_lazy(value) for value in data.values())
+    vectors = _active_vectors(data, space) if lazy else {}
+    return space.validate({name: _read(value, vectors.get(name)) for name, value in data.items()})
 
 
-def _read(value: Any) -> Any:
-    if not isinstance(value, Mapping) or "embedding" not in value:
+def _active_vectors(data: Mapping[str, Any], space: Space) -> dict[str, Vector]:
+    active = {place.name: place.parameter for place in active_places(space, data)}
+    return {name: parameter for name, parameter in active.items() if isinstance(parameter, Vector)}
+
+
+def _is_lazy(value: Any) -> bool:
+    return isinstance(value, Mapping) and "embedding" in value
+
+
+def _read(value: Any, vector: Vector | None) -> Any:
+    """A value; one that is lazy is that of `vector`, which knows its range if it does not say it itself."""
+    if not _is_lazy(value):
         return value
     settings = dict(value)
     kind = settings.pop("embedding")
@@ -61,6 +78,8 @@ def _read(value: Any) -> Any:
         raise HistoryError(f"a vector comes from the embedding {kind!r}, which this hidim does not know")
     try:
         y, part = settings.pop("y"), settings.pop("part")
+        if vector is not None and "low" not in part:
+            part = {**part, **dict(zip(("low", "high", "log"), vector.range, strict=True))}
         return LazyVector(type(EMBEDDINGS[kind])(**settings), np.array(y), **part)
     except (KeyError, TypeError, ValueError) as error:
         raise HistoryError(f"a vector of the embedding {kind!r} is damaged: {error}") from error

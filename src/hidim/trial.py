@@ -135,6 +135,8 @@ def same_params(left: Params, right: Params) -> bool:
 def _same(left: Any, right: Any) -> bool:
     if isinstance(left, LazyVector) or isinstance(right, LazyVector):
         return bool(left == right)  # without writing both down
+    if isinstance(left, tuple) or isinstance(right, tuple):
+        return bool(left == right)  # labels, which arrays would flatten
     return np.array_equal(left, right)
 
 

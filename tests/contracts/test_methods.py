@@ -29,9 +29,9 @@ SPACES = {
     "single": Space(x=Float(1e-4, 1e2, log=True)),
     "mixed": CORPUS["mixed"],
     "conditional": CORPUS["classifier"],
-    "labels": Space(a=Choice(*range(5)), b=Choice("x", "y", "z"), c=Choice(True, False)),
-    "one level": Space(x=Float(0, 1), n=Int(3, 3), c=Choice("only")),
-    "tiny": Space(n=Int(1, 3), a=Choice("x", y=Space(b=Choice("p", "q")))),
+    "labels": Space(a=Choice(*range(5)), b=Choice((64, 64), (128,), ()), c=Choice(True, False)),
+    "one level": Space(x=Vector(2, low=(0, 1), high=9, log=(False, True)), n=Int(3, 3), c=Choice("only")),
+    "tiny": Space(n=Float(0.1, 0.3, step=0.1), a=Choice("x", y=Space(b=Choice("p", "q")), ordered=True)),
 }
 
 

@@ -18,7 +18,8 @@ def by_name(space: Space) -> Space:
     def tidy(parameter):
         if not isinstance(parameter, Choice):
             return parameter
-        return Choice({o.label: by_name(o.space) for o in parameter.options}, shared=parameter.shared)
+        options = {o.label: by_name(o.space) for o in parameter.options}
+        return Choice(options, shared=parameter.shared, ordered=parameter.ordered)
 
     return Space({name: tidy(space[name]) for name in sorted(space)})
 
@@ -79,7 +80,7 @@ def with_condition(make):
         ),
         (lambda x, a, b, n: cs.NotEqualsCondition(x, a, "p"), "cannot say the condition"),
         (lambda x, a, b, n: cs.GreaterThanCondition(x, n, 3), "cannot say the condition"),
-        (lambda x, a, b, n: cs.EqualsCondition(x, n, 3), "'x' depends on 'n', which is not categorical"),
+        (lambda x, a, b, n: cs.EqualsCondition(x, n, 3), "'x' depends on 'n', which has no labels"),
         (lambda x, a, b, n: cs.ForbiddenEqualsClause(x, 0.25), "hidim has no forbidden clauses"),
         (
             lambda x, a, b, n: cs.OrConjunction(cs.EqualsCondition(x, a, "p"), cs.EqualsCondition(x, b, "p")),
@@ -96,7 +97,6 @@ def test_conditions_that_hidim_cannot_say(make, message):
     ("known", "message"),
     [
         ("Categorical('a', ['p', 'q'], weights=[1, 2])", "'a' has weights"),
-        ("Categorical('a', ['p', 'q'], ordered=True)", "'a' is a OrdinalHyperparameter"),
         ("Float('a', (0, 1), distribution=cs.Normal(0.5, 1))", "'a' is a NormalFloatHyperparameter"),
     ],
 )
@@ -112,6 +112,16 @@ def test_what_configspace_cannot_say():
         to_configspace(Space(w=Vector(3)))
     with pytest.raises(SpaceError, match="'gamma' stands for two"):
         to_configspace(CORPUS["classifier"])
+    with pytest.raises(SpaceError, match="no numbers in steps; make 'x' an ordered Choice of its values"):
+        to_configspace(Space(x=Float(0, 1, step=0.1)))
+
+
+def test_an_ordered_choice_is_ordinal_and_may_hold_tuples():
+    space = Space(s=Choice("s", (64, 64), m=Space(x=Float(0, 1)), ordered=True), t=Choice((1, 2), (3,)))
+    known = to_configspace(space, seed=0)
+    assert isinstance(known["s"], cs.OrdinalHyperparameter)
+    assert from_configspace(known) == space
+    assert all(space.validate(dict(drawn)) for drawn in known.sample_configuration(20))
 
 
 def test_one_integer_is_a_constant():

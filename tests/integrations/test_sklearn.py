@@ -147,6 +147,15 @@ def test_listed_values_reach_the_estimator_as_they_are(values):
     assert type(search.best_estimator_.other) is type(search.best_params_["other"])
 
 
+def test_tuples_are_labels_and_all_kinds_of_parameters_are_passed_on():
+    space = {"x": Float(0, 1, step=0.25), "other": TUPLES}
+    search = fitted(space=space, n_iter=10)
+    assert search.optimizer_.space == Space(x=Float(0, 1, step=0.25), other=Choice(*TUPLES))
+    assert {t.params["other"] for t in search.optimizer_.history} == set(TUPLES)
+    assert set(column(search, "x")) == {0.0, 0.25, 0.5, 0.75, 1.0}
+    assert fitted(space={"other": [(10,)]}, n_iter=1).best_params_ == {"other": (10,)}
+
+
 @pytest.mark.parametrize(
     ("space", "message"),
     [

@@ -128,11 +128,14 @@ def test_coordinates_that_dominate_stand_singly_and_the_others_together():
 
 
 def test_slices_have_a_log_axis_for_log_parameters_and_points_for_labels():
-    space = Space(lr=Float(1e-5, 1, log=True), c=Choice("a", "b", "c"), n=Int(1, 4))
-    history = evaluated(space, lambda p: np.log10(p["lr"]) + (p["c"] == "b") + 0.3 * p["n"], 40)
-    lr, c, n = plot.slices(space, history, "lr", "c", "n").axes
+    space = Space(
+        lr=Float(1e-5, 1, log=True), c=Choice("a", "b", (64, 64)), n=Int(1, 4), s=Float(0, 0.3, step=0.1)
+    )
+    history = evaluated(space, lambda p: np.log10(p["lr"]) + (p["c"] == "b") + 0.3 * p["n"] + p["s"], 40)
+    lr, c, n, s = plot.slices(space, history, "lr", "c", "n", "s").axes
     assert lr.get_xscale() == "log"
-    assert [text.get_text() for text in c.get_xticklabels()] == ["a", "b", "c"]
+    assert [text.get_text() for text in c.get_xticklabels()] == ["a", "b", "(64, 64)"]
+    assert [text.get_text() for text in s.get_xticklabels()] == ["0", "0.1", "0.2", "0.3"]
     assert [text.get_text() for text in n.get_xticklabels()] == ["1", "2", "3", "4"]
     assert lr.get_shared_y_axes().joined(lr, n)
 

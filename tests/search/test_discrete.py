@@ -16,6 +16,16 @@ def test_neighbours_of_an_integer_are_one_step_away(value, log):
     assert {space.decode(u)["n"] for u in found} == {v for v in (value - 1, value + 1) if 1 <= v <= 1000}
 
 
+def test_neighbours_in_an_order_are_one_step_away():
+    space = Space(x=Float(0, 0.5, step=0.1), c=Choice("s", "m", "l", xl=Space(y=Float(0, 1)), ordered=True))
+    found = neighbours(Ground(space), space.encode({"x": 0.3, "c": "l"}), np.random.default_rng(0))
+    assert sorted((p["x"], p["c"]) for p in map(space.decode, found)) == [
+        *((0.2, "l"), (0.3, "m"), (0.3, "xl"), (0.4, "l"))
+    ]
+    ends = neighbours(Ground(space), space.encode({"x": 0.0, "c": "s"}), np.random.default_rng(0))
+    assert sorted((p["x"], p["c"]) for p in map(space.decode, ends)) == [(0.0, "m"), (0.1, "s")]
+
+
 def test_neighbours_of_a_label_are_all_others_and_open_their_branches():
     space = Space(x=Float(0, 1), c=Choice("a", "b", d=Space(y=Float(0, 1))))
     found = neighbours(Ground(space), space.encode({"x": 0.2, "c": "a"}), np.random.default_rng(0))

@@ -73,6 +73,20 @@ CORPUS: dict[str, Space] = {
             }
         )
     ),
+    "sizes": Space(  # what has an order, or bounds of its own, without being an integer
+        dropout=Float(0, 0.5, step=0.1),
+        layers=Choice((), (64,), (64, 64), ("wide", (256, None))),
+        weights=Vector(4, low=(-1, 0, 0.5, 1e-3), high=(1, 2, 8, 1e3), log=(False, False, True, True)),
+        rates=Vector(3, low=1e-4, high=1, log=True),
+        model=Choice(
+            {
+                "small": Space(width=Choice("thin", "medium", "thick", ordered=True)),
+                "large": Space(width=Float(0.5, 4, step=0.25), depth=Int(2, 9)),
+                ("large", 2): None,
+            },
+            ordered=True,
+        ),
+    ),
     "deep sharing": Space(  # a shared parameter that is first met above the choice that also leads to it
         a=Choice(
             x=Space(s=Choice("off", on=Space(t=Int(1, 3)), shared=True)),

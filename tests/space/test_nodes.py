@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
+from hidim.belief.priors.grouping import mixable
 from hidim.space import Choice, Float, Int, Space, Vector
+from hidim.space.columns import Kind
 from hidim.space.nodes import count_paths, every_path, everywhere, tree
 from strategies import spaces
 
@@ -70,3 +72,30 @@ def test_every_column_of_a_configuration_belongs_to_one_node_or_fork_of_its_path
         assert frozenset(np.flatnonzero(~np.isnan(point)).tolist()) in ways
     columns = np.concatenate([node.columns for node in everywhere(root)])
     assert len(set(columns.tolist())) == len(columns)
+
+
+def test_ordered_choices_are_numbers_unless_they_are_forks():
+    space = Space(
+        a=Choice("s", "m", ordered=True),
+        b=Choice("p", "q"),
+        c=Choice("u", v=Space(y=Float(0, 1)), ordered=True),
+        x=Float(0, 1, step=0.5),
+    )
+    root = tree(space)
+    assert root.numbers.tolist() == [0, 4]
+    assert root.labels.tolist() == [1]
+    assert [fork.vertex.name for fork in root.forks] == ["c"]
+    assert space.columns.kind.tolist() == [
+        Kind.INTEGER,
+        Kind.LABEL,
+        Kind.INTEGER,
+        Kind.CONTINUOUS,
+        Kind.INTEGER,
+    ]
+    assert mixable(space).tolist() == [0, 4]
+
+
+def test_titles_show_tuples():
+    space = Space(layers=Choice((64, 64), {(128,): Space(x=Float(0, 1))}))
+    assert space.columns.names == ("layers", "layers=(128,)/x")
+    assert [node.title for node in everywhere(tree(space))] == ["", "layers=(64, 64)", "layers=(128,)"]

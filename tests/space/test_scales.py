@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidim.space import Float, Int
-from strategies import floats, ints, quick, vectors
+from strategies import floats, ints, quick, stepped, vectors
 
-numeric = st.one_of(floats(), ints(), vectors())
+numeric = st.one_of(floats(), stepped(), ints(), vectors())
 
 
 @quick
 @given(numeric, st.lists(st.floats(0, 1), min_size=1))
 def test_values_stay_within_bounds_and_units_within_the_interval(parameter, u):
-    values = parameter.scale.from_unit(np.array(u))
+    values = parameter.scale.from_unit(np.repeat(np.array(u)[:, None], parameter.width, axis=1))
     assert ((parameter.low <= values) & (values <= parameter.high)).all()
     back = parameter.scale.to_unit(values)
     assert ((back >= 0) & (back <= 1)).all()
@@ -23,8 +23,9 @@ def test_values_stay_within_bounds_and_units_within_the_interval(parameter, u):
 @quick
 @given(numeric)
 def test_the_ends_are_exact(parameter):
-    low, high = parameter.scale.from_unit(np.array([0.0, 1.0]))
-    assert (low, high) == (parameter.low, parameter.high)
+    low, high = parameter.scale.from_unit(np.repeat([[0.0], [1.0]], parameter.width, axis=1))
+    assert np.all(low == parameter.low)
+    assert np.all(high == parameter.high)
 
 
 @quick

@@ -45,6 +45,23 @@ def test_the_format():
     }
 
 
+def test_the_format_of_steps_order_tuples_and_bounds():
+    space = Space(
+        x=Float(0, 1, step=0.5),
+        c=Choice((1, ("a", None)), "b", ordered=True),
+        w=Vector(2, low=(0.5, 1), high=2, log=(False, True)),
+    )
+    data = {
+        "x": {"type": "float", "low": 0.0, "high": 1.0, "step": 0.5},
+        "c": {"type": "choice", "options": [{"label": [1, ["a", None]]}, {"label": "b"}], "ordered": True},
+        "w": {"type": "vector", "dim": 2, "low": [0.5, 1.0], "high": 2.0, "log": [False, True]},
+    }
+    assert space.to_dict() == data == json.loads(json.dumps(data))
+    assert Space.from_dict(data) == space
+    bare = {"c": {"type": "choice", "options": [[64, 64], [128]]}}
+    assert Space.from_dict(bare) == Space(c=Choice((64, 64), (128,)))
+
+
 def test_a_toml_file():
     text = """
         lr = {type = "float", low = 1e-5, high = 0.1, log = true}
@@ -80,7 +97,7 @@ def nested(entry):
             nested({"type": "float"}),
             "at m=svm/C: 'high' is missing and 'low' is missing; the fields are high, lo",
         ),
-        (nested({"type": "float", "low": 0, "high": 1, "step": 1}), "at m=svm/C: 'step' is unknown"),
+        (nested({"type": "float", "low": 0, "high": 1, "base": 2}), "at m=svm/C: 'base' is unknown"),
         (nested({"type": "int", "low": 2, "high": 1}), "at m=svm/C: Int(2, 1) is empty"),
         (nested({"type": "choice", "options": "abc"}), "at m=svm/C: options is a list"),
         (nested({"type": "choice", "options": []}), "at m=svm/C: Choice() has no options"),
@@ -89,8 +106,8 @@ def nested(entry):
             "at an option of m=svm/C: 'label' is missing",
         ),
         (
-            nested({"type": "choice", "options": [{"label": [1]}]}),
-            "at m=svm/C: the label [1] must be a string",
+            nested({"type": "choice", "options": [{"label": {"a": 1}}]}),
+            "at m=svm/C: the label {'a': 1} must be a string",
         ),
         (nested({"type": "choice", "options": ["a"], "shared": "no"}), "shared must be True or False"),
         (

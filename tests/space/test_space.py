@@ -166,9 +166,12 @@ def test_repr():
         weights=Vector(500, -1, 1),
         model=Choice("none", svm=Space(C=Float(0, 1, shared=True), kernel=Choice("rbf", "linear"))),
         n=Int(1, 1234567),
+        drop=Float(0, 0.5, step=0.1),
+        size=Choice("s", "m", (64, 64), ordered=True),
+        box=Vector(2, low=(0.5, -1), high=(1, 2), log=(True, False)),
     )
     assert repr(space).splitlines() == [
-        "Space: 505 columns, conditional",
+        "Space: 509 columns, conditional",
         "├── lr       float   [1e-05, 0.1] log",
         "├── weights  vector  [-1, 1] × 500",
         "├── model    choice",
@@ -176,7 +179,10 @@ def test_repr():
         "│   └── 'svm'",
         "│       ├── C       float   [0, 1]  shared",
         "│       └── kernel  choice  'rbf' | 'linear'",
-        "└── n        int     [1, 1234567]",
+        "├── n        int     [1, 1234567]",
+        "├── drop     float   [0, 0.5] in steps of 0.1",
+        "├── size     choice  's' < 'm' < (64, 64)  ordered",
+        "└── box      vector  [-1, 2] partly log × 2, each its own",
     ]
     assert repr(Space(x=X)) == "Space: 1 column\n└── x  float   [0, 1]"
     assert repr(Space()) == "Space: 0 columns"

@@ -22,6 +22,9 @@ SPACE = Space(
     ),
     flag=Choice(True, False),
     level=Choice(1, 2, None),
+    drop=Float(0, 0.6, step=0.1),
+    sizes=Choice((64, 64), (1, ("a", None))),
+    box=Vector(2, low=(0, 10), high=(1, 20)),
 )
 GOOD = {
     "lr": 0.01,
@@ -32,6 +35,9 @@ GOOD = {
     "gamma": 0.5,
     "flag": True,
     "level": 1,
+    "drop": 0.3,
+    "sizes": (64, 64),
+    "box": np.array([0.5, 15.0]),
 }
 
 
@@ -75,6 +81,18 @@ def refused(message, **changes):
         refused("'model' = ['svm'] is none of its labels", model=["svm"]),
         refused("'flag' = 1 is none of its labels; give one of True, False", flag=1),
         refused("'level' = True is none of its labels", level=True),
+        refused(
+            "'drop' = 0.34 lies between the steps 0.3 and 0.4; give a number in [0, 0.6] in steps of 0.1",
+            drop=0.34,
+        ),
+        refused("'drop' = 0.7 is above its upper bound 0.6", drop=0.7),
+        refused("'sizes' = [64] is none of its labels; give one of (64, 64), (1, ('a', None))", sizes=[64]),
+        refused("'sizes' = (True, ('a', None)) is none of its labels", sizes=(True, ("a", None))),
+        refused("'box[1]' = 5.0 is out of range; give a number in [10, 20]", box=[0.5, 5.0]),
+        refused(
+            "'box' = [1] has shape (1,) instead of (2,); give 2 numbers in [0, 20], each within bounds of",
+            box=[1],
+        ),
     ],
 )
 def test_refused(params, message):
@@ -106,6 +124,9 @@ def test_values_are_normalised_in_declared_order():
         "model": "svm",
         "layers": np.float64(3.0),
         "lr": Fraction(1, 100),
+        "drop": 0.1 + 0.2,
+        "sizes": [1, ["a", None]],
+        "box": (1, 10),
     }
     params = SPACE.validate(given_values)
     assert list(params) == list(GOOD)
@@ -118,7 +139,11 @@ def test_values_are_normalised_in_declared_order():
         "gamma": float,
         "flag": bool,
         "level": type(None),
+        "drop": float,
+        "sizes": tuple,
+        "box": np.ndarray,
     }
+    assert (params["drop"], params["sizes"]) == (0.3, (1, ("a", None)))
     assert params["w"].dtype == np.float64
 
 
@@ -138,8 +163,8 @@ def test_the_copy_is_a_copy():
 
 
 def test_active_looks_at_choices_only():
-    names = SPACE.active({"model": "svm", "kernel": "linear", "flag": True, "level": 2, "lr": "whatever"})
-    assert names == ("lr", "layers", "w", "model", "kernel", "flag", "level")
+    names = SPACE.active({"model": "svm", "kernel": "linear", "flag": True, "level": 2, "sizes": [64, 64]})
+    assert names == ("lr", "layers", "w", "model", "kernel", "flag", "level", "drop", "sizes", "box")
     with pytest.raises(ParameterError, match="'kernel' is missing"):
         SPACE.active({"model": "svm", "flag": True, "level": 2})
 

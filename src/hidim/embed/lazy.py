@@ -8,8 +8,9 @@ from typing import NoReturn, overload
 import numpy as np
 
 from hidim._limits import COORDINATES_HANDED_OUT
-from hidim._types import Array, Indices
+from hidim._types import Array, Indices, Mask
 from hidim.embed.base import Embedding
+from hidim.embed.ranges import Bound, Range, at, from_unit
 
 #: Coordinates that are computed at a time when all are wanted.
 CHUNK = 65_536
@@ -25,9 +26,10 @@ class LazyVector:
     Args:
         embedding: the map to all D columns of the unit cube.
         y: (d,).
-        low, high: the range of every coordinate.
+        low, high: the range of every coordinate, or the ranges (m,) of each.
         start: the column of the first coordinate.
         size: m; by default all columns from `start` on.
+        log: whether the range is logarithmic, of all coordinates or of each (m,).
 
     Example:
         >>> from hidim.embed.gaussian import Gaussian
@@ -42,13 +44,14 @@ class LazyVector:
         self,
         embedding: Embedding,
         y: Array,
-        low: float = -1.0,
-        high: float = 1.0,
+        low: Bound = -1.0,
+        high: Bound = 1.0,
         start: int = 0,
         size: int | None = None,
+        log: bool | Mask = False,
     ) -> None:
         self.embedding, self.y = embedding, np.asarray(y, dtype=np.float64)
-        self.low, self.high = low, high
+        self.low, self.high, self.log = low, high, log
         self.start, self.size = start, embedding.high - start if size is None else size
 
     def __len__(self) -> int:
@@ -82,17 +85,30 @@ class LazyVector:
         """Coordinates (m,); negative indices count from the end."""
         if len(indices) and not -len(self) <= indices.min() <= indices.max() < len(self):
             raise IndexError(f"an index is out of range for a vector of {len(self)} coordinates")
-        places = self.start + np.where(indices < 0, indices + len(self), indices)
-        unit = self.embedding.unit(self.y[None], places)[0]
-        # As the linear scale of a space does it, to the last bit.
-        inside = np.clip(self.low + unit * (self.high - self.low), self.low, self.high)
-        return np.where(unit <= 0.0, self.low, np.where(unit >= 1.0, self.high, inside))
+        places = np.where(indices < 0, indices + len(self), indices)
+        unit = self.embedding.unit(self.y[None], self.start + places)[0]
+        return from_unit(unit, *at(self.range, places))
+
+    @property
+    def range(self) -> Range:
+        """Bounds, and whether they are logarithmic: of all coordinates, or of each (m,)."""
+        return self.low, self.high, self.log
+
+    @property
+    def has_common_range(self) -> bool:
+        """Whether all coordinates have the same one."""
+        return not any(isinstance(part, np.ndarray) for part in self.range)
 
     @property
     def is_sound(self) -> bool:
         """Whether all coordinates can be computed."""
         inside = 0 <= self.start <= self.start + self.size <= self.embedding.high
         return inside and self.y.shape == (self.embedding.low,) and bool(np.all(np.isfinite(self.y)))
+
+    def has_range(self, low: Bound, high: Bound, log: bool | Mask) -> bool:
+        """Whether its coordinates have these ranges, as `range` gives them."""
+        pairs = zip(self.range, (low, high, log), strict=True)
+        return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
 
     def chunk(self, start: int, stop: int) -> Array:
         """Coordinates `start` to `stop` − 1."""
@@ -119,8 +135,8 @@ class LazyVector:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LazyVector):
-            mine, its = ((x.embedding, x.low, x.high, x.start, x.size) for x in (self, other))
-            return mine == its and np.array_equal(self.y, other.y)
+            mine, its = ((x.embedding, x.start, x.size) for x in (self, other))
+            return mine == its and np.array_equal(self.y, other.y) and self.has_range(*other.range)
         if isinstance(other, np.ndarray):
             return other.shape == self.shape and np.array_equal(np.asarray(self), other)
         return NotImplemented
@@ -129,7 +145,8 @@ class LazyVector:
         return hash((self.embedding, self.y.tobytes(), self.start))
 
     def __repr__(self) -> str:
-        return f"LazyVector({len(self)} coordinates in [{self.low:g}, {self.high:g}])"
+        low, high = float(np.min(self.low)), float(np.max(self.high))
+        return f"LazyVector({len(self)} coordinates in [{low:g}, {high:g}])"
 
 
 def handed_out(value: object) -> object:

@@ -258,7 +258,7 @@ class _Decomposition:
         """What a place along a column stands for."""
         if weights:
             return mark - 0.5
-        parameter = self._vertex(column).parameter
+        parameter = self._vertex(column).along(column)
         value = parameter.scale.from_unit(np.array([mark]))[0]
         return parameter.labels[int(value)] if isinstance(parameter, Choice) else float(value)
 
@@ -280,7 +280,7 @@ class _Decomposition:
         return self._parameter(column)
 
     def _parameter(self, column: int) -> tuple[Array, Array | tuple[Any, ...], bool, dict[str, float]]:
-        parameter = self._vertex(column).parameter
+        parameter = self._vertex(column).along(column)
         if isinstance(parameter, Choice):
             return (
                 parameter.scale.to_unit(np.arange(len(parameter.options), dtype=np.float64)),

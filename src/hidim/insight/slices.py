@@ -10,10 +10,12 @@ import numpy as np
 from hidim._types import Array
 from hidim.insight.learned import Learned
 from hidim.space import Choice, Float, Int
-from hidim.space.parameters import Label, Parameter
+from hidim.space.labels import Label
+from hidim.space.parameters import Parameter
+from hidim.space.scales import Spaced
 from hidim.space.tree import Vertex
 
-#: Points of the grid along a number; an integer with fewer levels gets one for each.
+#: Points of the grid along a number; what has at most as many levels gets one for each.
 GRID = 129
 
 
@@ -29,6 +31,7 @@ class Slice:
         high: upper end (g,).
         at: the parameter's value at the point through which the slice goes.
         log: whether the parameter is on a logarithmic scale.
+        whole: whether the grid has all values that there are.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Slice:
     high: Array
     at: Any
     log: bool = False
+    whole: bool = False
 
 
 def cut(learned: Learned, vertex: Vertex, column: int, point: Array, others: Array) -> Slice:
@@ -51,7 +55,7 @@ def cut(learned: Learned, vertex: Vertex, column: int, point: Array, others: Arr
         others: points (m, D), the best first: an option other than that of `point` makes parameters active
             for which it has no value, and they are taken from the first of these that has the option.
     """
-    parameter, name = vertex.parameter, learned.space.columns.names[column]
+    parameter, name = vertex.along(column), learned.space.columns.names[column]
     at = parameter.scale.from_unit(point[column : column + 1])[0]
     values = _grid(parameter, at)
     marks = parameter.scale.to_unit(values)
@@ -59,10 +63,11 @@ def cut(learned: Learned, vertex: Vertex, column: int, point: Array, others: Arr
     points[:, column] = marks
     if isinstance(parameter, Choice):
         band = learned.values(learned.space.snap(_completed(points, column, others)))
-        return Slice(name, parameter.labels, *band, at=parameter.labels[int(at)])
+        return Slice(name, parameter.labels, *band, at=parameter.labels[int(at)], whole=True)
     band = learned.values(learned.space.snap(points))
-    log = isinstance(parameter, Float | Int) and parameter.log
-    return Slice(name, values, *band, at=int(at) if isinstance(parameter, Int) else float(at), log=log)
+    log, whole = isinstance(parameter, Float | Int) and parameter.log, len(values) == parameter.levels
+    exact = int(at) if isinstance(parameter, Int) else float(at)
+    return Slice(name, values, *band, at=exact, log=log, whole=whole)
 
 
 def _grid(parameter: Parameter, at: float) -> Array:
@@ -72,6 +77,8 @@ def _grid(parameter: Parameter, at: float) -> Array:
             return np.arange(len(options), dtype=np.float64)
         case Int(low=low, high=high) if high - low < GRID:
             return np.arange(low, high + 1, dtype=np.float64)
+        case Float(steps=Spaced() as steps) if steps.levels <= GRID:
+            return steps.at(np.arange(steps.levels, dtype=np.float64))
         case _:
             even = parameter.scale.from_unit(np.linspace(0.0, 1.0, GRID))
             return np.unique(np.append(even, at))

@@ -19,7 +19,8 @@ from hidim.insight.importance import Entry, Importance, percent
 from hidim.insight.interactions import Interactions
 from hidim.insight.learned import CENTRAL, Learned
 from hidim.insight.text import counted, short, shortened
-from hidim.space import Choice, Int, Space
+from hidim.space import Choice, Space
+from hidim.space.columns import Kind, kind_of
 from hidim.space.tree import Vertex
 from hidim.trial import History, Trial, TrialState
 
@@ -195,16 +196,16 @@ def _good_values(insight: Findings, entry: Entry) -> str:
     if len(entry.columns) > 1:
         most = float(insight.importance().shares[entry.columns].max())
         return f"no single coordinate more than {percent(most)}"
-    if isinstance(vertex.parameter, Choice):
+    if kind_of(vertex.parameter) == Kind.LABEL:
         return ""  # has a line of its own
     at = _at_best(insight, column)
     count = max(3, -(-len(insight.points) // 10))
     good = insight.points[:count, column]
     good = good[~np.isnan(good)]
-    best = "inactive in the best trial" if np.isnan(at) else f"best {_text(vertex, at)}"
+    best = "inactive in the best trial" if np.isnan(at) else f"best {_text(vertex, column, at)}"
     if len(good) < 2:
         return best
-    low, high = _text(vertex, good.min()), _text(vertex, good.max())
+    low, high = _text(vertex, column, good.min()), _text(vertex, column, good.max())
     if good.max() - good.min() > 0.8:
         return f"{best}; in the best {count} trials anywhere in its range"
     return f"{best}; in the best {count} trials {low}{f' to {high}' if low != high else ', too'}"
@@ -213,16 +214,16 @@ def _good_values(insight: Findings, entry: Entry) -> str:
 def _bound(insight: Findings, entry: Entry) -> Iterator[str]:
     column = int(entry.columns[0])
     vertex, at = insight.vertex(column), _at_best(insight, column)
-    parameter = vertex.parameter
+    parameter = vertex.along(column)
     if len(entry.columns) > 1 or isinstance(parameter, Choice) or np.isnan(at) or parameter.levels <= 2:
         return
-    near = AT_BOUND if not isinstance(parameter, Int) else 0.5 / parameter.levels + 1e-9
+    near = 0.5 / parameter.levels + 1e-9 if np.isfinite(parameter.levels) else AT_BOUND
     if min(at, 1.0 - at) <= near:
         side, word, bound = (
             ("lower", "low <", parameter.low) if at < 0.5 else ("upper", "high >", parameter.high)
         )
         yield (
-            f"! {entry.name} = {_text(vertex, at)} lies at its {side} bound: widen {vertex.title} "
+            f"! {entry.name} = {_text(vertex, column, at)} lies at its {side} bound: widen {vertex.title} "
             f"({word} {bound:g}) if values beyond make sense."
         )
 
@@ -243,12 +244,10 @@ def _at_best(insight: Findings, column: int) -> float:
     return float(insight.space.encode(insight.best.params)[column])
 
 
-def _text(vertex: Vertex, unit: float) -> str:
-    return f"{_values(vertex, np.array([unit]))[0]:.4g}"
-
-
-def _values(vertex: Vertex, units: Array) -> Array:
-    return np.asarray(vertex.parameter.scale.from_unit(units))
+def _text(vertex: Vertex, column: int, unit: float) -> str:
+    parameter = vertex.along(column)
+    value = parameter.scale.from_unit(np.array([unit]))[0]
+    return f"{parameter.labels[int(value)]}" if isinstance(parameter, Choice) else f"{value:.4g}"
 
 
 # -- what adds up, and what interacts ----------------------------------------------------------------------
@@ -338,7 +337,7 @@ def _ranking(insight: Findings, vertex: Vertex) -> list[str]:
     )
     column = insight.points[:, vertex.start]
     active = np.flatnonzero(~np.isnan(column))
-    picked = _values(vertex, column[active]).astype(np.intp)
+    picked = vertex.parameter.scale.from_unit(column[active]).astype(np.intp)
     told = []
     for option in dict.fromkeys(picked.tolist()):  # in the order of their best trials
         rows = active[picked == option]

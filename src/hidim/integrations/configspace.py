@@ -4,8 +4,10 @@ Both speak of trees of choices; what only one of them can say is refused rather 
 
 | only ConfigSpace                                | only hidim                                       |
 |-------------------------------------------------|--------------------------------------------------|
-| forbidden clauses, AND conditions, comparisons  | `Vector`                                         |
-| normal, beta and ordinal parameters, weights    | one name for two parameters in exclusive options |
+| forbidden clauses, AND conditions, comparisons  | `Vector`, steps of a `Float`                     |
+| normal and beta parameters, weights             | one name for two parameters in exclusive options |
+
+An ordered choice is an ordinal parameter there.
 
 Defaults and meta data of ConfigSpace are dropped. A parameter under several options becomes a shared one.
 ConfigSpace sorts by name, and so does what comes back from it.
@@ -19,7 +21,8 @@ from typing import Any, assert_never
 
 from hidim._optional import require
 from hidim.errors import SpaceError
-from hidim.space.parameters import Choice, Float, Int, Label, Parameter, Vector
+from hidim.space.labels import Label
+from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 from hidim.space.space import Space
 from hidim.space.tree import Vertex
 
@@ -48,7 +51,9 @@ def from_configspace(configspace: Any) -> Space:
         labels = _labels(known)
         if labels is None:
             return _number(known, shared)
-        return Choice({label: build(children[name, label]) for label in labels}, shared=shared)
+        ordered = isinstance(known, require("ConfigSpace", "configspace").OrdinalHyperparameter)
+        options = {label: build(children[name, label]) for label in labels}
+        return Choice(options, shared=shared, ordered=ordered)
 
     return build([name for name in configspace if not edges[name]])
 
@@ -63,6 +68,8 @@ def _labels(known: Any) -> list[Label] | None:
             if known.probabilities.min() < known.probabilities.max():
                 raise SpaceError(f"the parameter {known.name!r} has weights; hidim has none, so remove them")
             return list(known.choices)
+        case cs.OrdinalHyperparameter():
+            return list(known.sequence)
         case _:
             return None
 
@@ -77,7 +84,7 @@ def _number(known: Any, shared: bool) -> Parameter:
         case _:
             raise SpaceError(
                 f"the parameter {known.name!r} is a {type(known).__name__}, which hidim has no equal of; "
-                "use a uniform, categorical or constant one"
+                "use a uniform, categorical, ordinal or constant one"
             )
 
 
@@ -91,7 +98,7 @@ def _edges(configspace: Any, name: str) -> _Edges:
     edges = [edge for condition in conditions for edge in _condition_edges(condition)]
     for parent, _ in edges:
         if _labels(configspace[parent]) is None:
-            raise SpaceError(f"the parameter {name!r} depends on {parent!r}, which is not categorical")
+            raise SpaceError(f"the parameter {name!r} depends on {parent!r}, which has no labels")
     return list(dict.fromkeys(edges))
 
 
@@ -153,12 +160,18 @@ def _condition(child: Any, parent: Any, labels: list[Label]) -> Any:
 def _to_hyperparameter(vertex: Vertex) -> Any:
     cs = require("ConfigSpace", "configspace")
     match vertex.parameter:
+        case Float(step=float()):
+            raise SpaceError(
+                f"ConfigSpace has no numbers in steps; make {vertex.title!r} an ordered Choice of its values"
+            )
         case Float(low=low, high=high, log=log):
             return cs.UniformFloatHyperparameter(vertex.name, low, high, log=log)
         case Int(low=low, high=high) if low == high:
             return cs.Constant(vertex.name, low)
         case Int(low=low, high=high, log=log):
             return cs.UniformIntegerHyperparameter(vertex.name, low, high, log=log)
+        case Choice(labels=labels, ordered=True) if len(labels) > 1:
+            return cs.OrdinalHyperparameter(vertex.name, list(labels))
         case Choice(labels=labels):
             return cs.CategoricalHyperparameter(vertex.name, list(labels))
         case Vector():

@@ -23,7 +23,8 @@ from hidim.methods import Method
 from hidim.optimizer import Optimizer
 from hidim.run.journal import recorded_seed
 from hidim.space import Choice, Float, Int, Space, Vector
-from hidim.space.parameters import Label, Parameter
+from hidim.space.labels import Label, checked
+from hidim.space.parameters import Parameter
 from hidim.trial import Trial
 
 require("sklearn", extra="sklearn")  # first, because the imports below would not say what to install
@@ -338,7 +339,7 @@ def _parameter(name: str, value: Any) -> tuple[Parameter, dict[Label, Any]]:
             values = {_label(v): v for v in value}
             if len(values) < len(value):
                 raise SpaceError("some of its values are equal; drop all but one of them")
-            return Choice(*values), values
+            return Choice(dict.fromkeys(values)), values
         # Frozen distributions have no public class, and scipy is not worth importing to look for them.
         match getattr(getattr(value, "dist", None), "name", None):
             case "uniform":
@@ -357,6 +358,7 @@ def _parameter(name: str, value: Any) -> tuple[Parameter, dict[Label, Any]]:
 
 
 def _label(value: Any) -> Label:
-    plain = value.item() if isinstance(value, np.generic) else value
-    is_label = isinstance(plain, str | int | None) or (isinstance(plain, float) and math.isfinite(plain))
-    return plain if is_label else repr(plain)
+    try:
+        return checked(value)
+    except SpaceError:
+        return repr(value)

@@ -14,7 +14,7 @@ from hidim.insight.importance import percent
 from hidim.insight.text import short, shortened
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, quiet, wants_log
 
-#: Integers with at most so many values are drawn as points.
+#: Numbers with at most so many values are drawn as points.
 FEW = 12
 
 
@@ -72,7 +72,7 @@ def _draw(axis: Any, insight: Insight, piece: Slice) -> None:
 def _number(axis: Any, grid: Array, piece: Slice) -> None:
     if piece.log:
         axis.set_xscale("log")
-    if isinstance(piece.at, int) and len(grid) <= FEW:
+    if piece.whole and len(grid) <= FEW:
         _points(axis, grid, piece)
         axis.set_xticks(grid, [f"{value:g}" for value in grid])
         axis.minorticks_off()
@@ -92,7 +92,7 @@ def _rug(axis: Any, insight: Insight, piece: Slice) -> None:
     """Ticks at the values that were tried: far from them the curve is a guess."""
     column = insight.space.columns.names.index(piece.name)
     units = insight.points[:, column]
-    values = insight.vertex(column).parameter.scale.from_unit(units[~np.isnan(units)])
+    values = insight.vertex(column).along(column).scale.from_unit(units[~np.isnan(units)])
     heights = np.full(len(values), 0.02)
     axis.plot(
         values, heights, "|", transform=axis.get_xaxis_transform(), color=GREY, ms=5, mew=0.6, alpha=0.5

@@ -1,4 +1,4 @@
-"""Moves along integers and labels, where gradients do not lead."""
+"""Moves along integers, steps and labels, where gradients do not lead."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def jumped(ground: Ground, points: Array, moved: Mask, rng: Rng) -> Array:
 
 
 def neighbours(ground: Ground, point: Array, rng: Rng) -> Array:
-    """Points (k, d) that differ from `point` (d,) in one discrete column, by a label or one integer step."""
+    """Points (k, d) that differ from `point` (d,) in one discrete column, by a label or one step."""
     steps: list[tuple[int, float]] = []
     for vertex in ground.vertices:
         column, parameter = vertex.start, vertex.parameter
@@ -50,6 +50,9 @@ def neighbours(ground: Ground, point: Array, rng: Rng) -> Array:
             values = parameter.scale.from_unit(point[column : column + 1]) + np.array([-1.0, 1.0])
             inside = values[(values >= parameter.low) & (values <= parameter.high)]
             steps += [(column, u) for u in parameter.scale.to_unit(inside).tolist()]
+        elif ground.kind[column] == Kind.INTEGER:  # all cells have the same width
+            beside = point[column] + np.array([-1.0, 1.0]) / parameter.levels
+            steps += [(column, u) for u in beside[(beside > 0.0) & (beside < 1.0)].tolist()]
         elif np.isfinite(parameter.levels):
             places = parameter.scale.to_unit(np.arange(parameter.levels))
             steps += [(column, u) for u in places.tolist()]

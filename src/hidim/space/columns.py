@@ -19,6 +19,11 @@ from hidim.space.tree import Vertex
 
 
 class Kind(IntEnum):
+    """How the values of a column compare.
+
+    `INTEGER` columns have levels in an order: integers, real numbers in steps, and ordered choices.
+    """
+
     CONTINUOUS = 0
     INTEGER = 1
     LABEL = 2
@@ -49,7 +54,7 @@ class Columns:
         vertices = layout.vertices
         certain = set(vertices) - set(layout.conditional)
         widths = [vertex.parameter.width for vertex in vertices]
-        kind = np.repeat(np.array([_kind(v.parameter) for v in vertices], dtype=np.int8), widths)
+        kind = np.repeat(np.array([kind_of(v.parameter) for v in vertices], dtype=np.int8), widths)
         levels = np.repeat(np.array([v.parameter.levels for v in vertices], dtype=np.float64), widths)
         conditional = np.repeat(np.array([v not in certain for v in vertices], dtype=np.bool_), widths)
         for array in (kind, levels, conditional):
@@ -72,11 +77,12 @@ class Columns:
         return tuple(name for vertex in self._vertices for name in _column_names(vertex))
 
 
-def _kind(parameter: Parameter) -> Kind:
+def kind_of(parameter: Parameter) -> Kind:
+    """What the columns of a parameter are."""
     match parameter:
-        case Float() | Vector():
+        case Float(step=None) | Vector():
             return Kind.CONTINUOUS
-        case Int():
+        case Float() | Int() | Choice(ordered=True):
             return Kind.INTEGER
         case Choice():
             return Kind.LABEL

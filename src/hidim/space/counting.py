@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
+import numpy as np
+
 from hidim._types import Params
 from hidim.errors import SpaceError
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
+from hidim.space.scales import Spaced
 from hidim.space.tree import walk
 
 
@@ -26,9 +29,10 @@ def _count_one(parameter: Parameter) -> float:
 def configurations(space: Mapping[str, Parameter]) -> Iterator[Params]:
     """Every configuration of a finite space, the last parameter varying fastest."""
     for place in walk(space):
-        if isinstance(place.parameter, Float | Vector):
+        if not math.isfinite(place.parameter.levels):
             raise SpaceError(
-                f"the space is infinite, for '{place}' is continuous; enumerate() needs Int and Choice only"
+                f"the space is infinite, for '{place}' is continuous; enumerate() needs Int, Choice "
+                "and Float with a step only"
             )
     return _combine(list(space.items()))
 
@@ -48,6 +52,9 @@ def _alternatives(name: str, parameter: Parameter) -> Iterator[Params]:
     match parameter:
         case Int(low=low, high=high):
             yield from ({name: value} for value in range(low, high + 1))
+        case Float(steps=Spaced() as steps):
+            for position in range(steps.levels):
+                yield {name: float(steps.at(np.array(position)))}
         case Choice(options=options):
             for option in options:
                 yield from ({name: option.label} | inner for inner in _combine(list(option.space.items())))

@@ -18,7 +18,7 @@ from hidim._limits import COORDINATES_KEPT
 from hidim._types import Array, Indices, Mask, Params
 from hidim.embed import LazyVector
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
-from hidim.space.scales import LinearSteps, LogSteps, UnitScale
+from hidim.space.scales import LinearSteps, LogSteps, Spaced, UnitScale
 from hidim.space.tree import Vertex, always_active, descendants, grow
 
 # A configuration that went through text may overshoot a bound by rounding; more than this is an error.
@@ -66,6 +66,8 @@ class Layout:
                     bounds[LogSteps if log else LinearSteps].append((vertex.start, low, high))
                 case Choice(options=options):
                     bounds[LinearSteps].append((vertex.start, 0, len(options) - 1))
+                case Float(steps=Spaced(levels=levels)):
+                    bounds[LinearSteps].append((vertex.start, 0, levels - 1))
         grids = []
         for scale, rows in bounds.items():
             if rows:
@@ -146,8 +148,8 @@ class Layout:
 def _part(u: LazyVector, vertex: Vertex) -> LazyVector:
     """The columns of a vector, in its own range."""
     match vertex.parameter:
-        case Vector(dim=dim, low=low, high=high):
-            return LazyVector(u.embedding, u.y, low, high, vertex.start, dim)
+        case Vector(dim=dim, range=(low, high, log)):
+            return LazyVector(u.embedding, u.y, low, high, vertex.start, dim, log)
         case _:
             raise TypeError(f"{vertex.parameter} is no vector")
 
@@ -174,9 +176,16 @@ def _stack(parameter: Parameter, values: list[Any]) -> Array:
 
 
 def _to_unit(parameter: Parameter, values: Array) -> Array:
-    """Values (m, width) as columns, refused if one lies outside its bounds or between two integers."""
+    """Values (m, width) as columns, refused if one lies outside its bounds or between two levels."""
     u = parameter.scale.to_unit(values)
-    if isinstance(parameter, Int) and not np.array_equal(values, np.rint(values)):
+    match parameter:
+        case Int():
+            fit = np.array_equal(values, np.rint(values))
+        case Float(steps=Spaced() as steps):
+            fit = np.array_equal(values, steps.at(np.rint(steps.positions(values))))
+        case _:
+            fit = True
+    if not fit:
         raise UnfitError
     # Written so that NaN is refused.
     if u.size and not (u.min() >= -SLACK and u.max() <= 1.0 + SLACK):

@@ -23,6 +23,7 @@ from itertools import chain, product
 import numpy as np
 
 from hidim._types import Indices
+from hidim.space.columns import Kind, kind_of
 from hidim.space.parameters import Choice
 from hidim.space.space import Space
 from hidim.space.tree import Vertex
@@ -48,13 +49,13 @@ class Node:
 
     @cached_property
     def numbers(self) -> Indices:
-        """The columns of its numbers."""
-        return _columns(v for v in self.vertices if not isinstance(v.parameter, Choice))
+        """The columns of its numbers, ordered choices among them."""
+        return _columns(v for v in self.vertices if kind_of(v.parameter) != Kind.LABEL)
 
     @cached_property
     def labels(self) -> Indices:
-        """The columns of its plain labels."""
-        return _columns(v for v in self.vertices if isinstance(v.parameter, Choice))
+        """The columns of its plain labels that have no order."""
+        return _columns(v for v in self.vertices if kind_of(v.parameter) == Kind.LABEL)
 
     @cached_property
     def columns(self) -> Indices:

@@ -8,61 +8,108 @@ help of the modules that know parameters; so parameters do not know it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from hidim._types import Array, Mask
+from hidim.embed import ranges
+from hidim.embed.ranges import Range
 from hidim.errors import SpaceError
-from hidim.space.bounds import check_flags, integer, real_bounds
-from hidim.space.scales import LinearScale, LinearSteps, LogScale, LogSteps, UnitScale
+from hidim.space import labels as names
+from hidim.space.bounds import (
+    check_flags,
+    check_ranges,
+    each_flag,
+    each_real,
+    integer,
+    real,
+    real_bounds,
+    spaced,
+)
+from hidim.space.labels import Label
+from hidim.space.scales import (
+    LinearScale,
+    LinearSteps,
+    LogScale,
+    LogSteps,
+    PartlyLogScale,
+    Spaced,
+    UnitScale,
+)
 
-Label: TypeAlias = str | int | float | bool | None
+# Entries of a tuple of bounds that are shown, and the mark of fields that are shown only if they are given.
+MOST_SHOWN = 6
+RARE = {"rare": True}
 
 # Beyond this, rounding of the logarithm would make some integers unreachable through the unit interval.
 LARGEST_INT = 2**43
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Float:
-    """A real number in [low, high].
+    """A real number in [low, high], or one of low, low + step, …, high.
 
     Args:
         low: the least value, positive if `log`.
         high: the greatest value.
         log: equal ratios, rather than equal differences, count as equal distances.
         shared: one and the same parameter wherever exclusive options declare this name as shared.
+        step: the distance of neighbouring values, if not all numbers are allowed; then `high` must be one
+            of them, and `log` is not possible.
 
     Example:
         >>> Float(1e-5, 1e-1, log=True)
         Float(low=1e-05, high=0.1, log=True, shared=False)
+        >>> Float(0, 1, step=0.25).levels
+        5.0
     """
 
     low: float
     high: float
     log: bool = False
     shared: bool = False
+    step: float | None = field(default=None, metadata=RARE)
 
     def __post_init__(self) -> None:
         low, high = real_bounds("Float", self.low, self.high)
         check_flags("Float", log=self.log, shared=self.shared)
         if self.log and low <= 0.0:
             raise SpaceError(f"Float({low:g}, {high:g}, log=True) needs low > 0; raise low or drop log=True")
+        if self.log and self.step is not None:
+            raise SpaceError(
+                f"Float({low:g}, {high:g}, step={self.step}, log=True): equal steps are not equal ratios; "
+                "drop log=True or step"
+            )
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
+        if self.step is not None:
+            object.__setattr__(self, "step", real("Float", "step", self.step))
+            _ = self.steps  # refuses what does not fit
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     @property
     def width(self) -> int:
         return 1
 
+    @cached_property
+    def steps(self) -> Spaced | None:
+        """The scale of values in steps; None if all numbers are allowed."""
+        return None if self.step is None else spaced(self.low, self.high, self.step)
+
     @property
     def levels(self) -> float:
-        return math.inf
+        return math.inf if self.steps is None else float(self.steps.levels)
 
     @property
     def scale(self) -> UnitScale:
+        if self.steps is not None:
+            return self.steps
         return LogScale(self.low, self.high) if self.log else LinearScale(self.low, self.high)
 
 
@@ -114,29 +161,44 @@ class Int:
         return LogSteps(self.low, self.high) if self.log else LinearSteps(self.low, self.high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vector:
     """`dim` real numbers, each in [low, high], under one name; the value is an array of shape (dim,).
+
+    Args:
+        dim: the number of coordinates.
+        low: the least value, of all coordinates or of each; positive if `log`.
+        high: the greatest value, of all coordinates or of each.
+        shared: one and the same parameter wherever exclusive options declare this name as shared.
+        log: equal ratios, rather than equal differences, count as equal distances; for all coordinates, or
+            said of each.
 
     Example:
         >>> Vector(10**9, low=-1).width
         1000000000
+        >>> Vector(2, low=[0, 1], high=10).coordinate(1)
+        Float(low=1.0, high=10.0, log=False, shared=False)
     """
 
     dim: int
-    low: float = 0.0
-    high: float = 1.0
+    low: float | Sequence[float] | Array = 0.0
+    high: float | Sequence[float] | Array = 1.0
     shared: bool = False
+    log: bool | Sequence[bool] | Mask = field(default=False, metadata=RARE)
 
     def __post_init__(self) -> None:
         dim = integer("Vector", "dim", self.dim)
         if dim < 1:
             raise SpaceError(f"Vector(dim={dim}) has no coordinates; dim must be at least 1")
-        low, high = real_bounds("Vector", self.low, self.high)
         check_flags("Vector", shared=self.shared)
         object.__setattr__(self, "dim", dim)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        object.__setattr__(self, "low", each_real("Vector", "low", self.low, dim))
+        object.__setattr__(self, "high", each_real("Vector", "high", self.high, dim))
+        object.__setattr__(self, "log", each_flag("Vector", "log", self.log, dim))
+        check_ranges("Vector", *self.range)
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     @property
     def width(self) -> int:
@@ -146,9 +208,28 @@ class Vector:
     def levels(self) -> float:
         return math.inf
 
+    @cached_property
+    def range(self) -> Range:
+        """Bounds, and whether they are logarithmic: of all coordinates, or of each as an array (dim,)."""
+        low, high, log = map(_as_array, (self.low, self.high, self.log))
+        return low, high, log
+
     @property
+    def has_common_range(self) -> bool:
+        """Whether all coordinates have the same one."""
+        return not any(isinstance(given, tuple) for given in (self.low, self.high, self.log))
+
+    def coordinate(self, place: int) -> Float:
+        """One of the numbers."""
+        low, high, log = ranges.at(self.range, place)
+        return Float(float(low), float(high), log=bool(log))
+
+    @cached_property
     def scale(self) -> UnitScale:
-        return LinearScale(self.low, self.high)
+        low, high, log = self.range
+        if isinstance(log, np.ndarray):
+            return PartlyLogScale(low, high, log)
+        return LogScale(low, high) if log else LinearScale(low, high)
 
 
 class ParameterMap(Mapping[str, "Parameter"]):
@@ -184,10 +265,10 @@ class Option:
     label: Label
     space: ParameterMap
     # Python holds 1 == 1.0 == True; definitions that differ in this way must not be equal.
-    _type: type = field(init=False, repr=False)
+    _type: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_type", type(self.label))
+        object.__setattr__(self, "_type", names.types(self.label))
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -195,8 +276,11 @@ class Choice:
     """One of several labels; an option may carry a `Space` of parameters that are active only under it.
 
     Args:
-        labels: strings, numbers, booleans or None; or mappings from label to `Space` (None: no parameters).
+        labels: strings, numbers, booleans, None, or tuples of these; or mappings from label to `Space`
+            (None: no parameters).
         shared: one and the same parameter wherever exclusive options declare this name as shared.
+        ordered: neighbours in the order of declaration are alike, as sizes are: methods take the labels for
+            the numbers 0, 1, 2, … and not for categories.
         spaces: further options whose labels are identifiers.
 
     Example:
@@ -205,18 +289,27 @@ class Choice:
         Choice('none', 'svm'(C, kernel))
         >>> Choice({1: None, 2: Space(C=Float(0, 1))}).labels
         (1, 2)
+        >>> Choice("small", "medium", "large", ordered=True)
+        Choice('small', 'medium', 'large', ordered=True)
     """
 
     options: tuple[Option, ...]
     shared: bool
+    ordered: bool = False
 
     def __init__(
         self,
         *labels: Label | Mapping[Any, ParameterMap | None],
         shared: bool = False,
+        ordered: bool = False,
         **spaces: ParameterMap | None,
     ) -> None:
-        check_flags("Choice", shared=shared)
+        for name, flag in (("shared", shared), ("ordered", ordered)):
+            if isinstance(flag, ParameterMap):
+                raise SpaceError(f"Choice: {name} must be True or False; as a label, write {{{name!r}: …}}")
+        check_flags("Choice", shared=shared, ordered=ordered)
+        if not spaces:
+            names.check_alone(labels)
         options = tuple(_option(label, space) for label, space in _pairs(labels, spaces))
         if not options:
             raise SpaceError("Choice() has no options; give at least one label")
@@ -230,10 +323,12 @@ class Choice:
             seen[option.label] = option.label
         object.__setattr__(self, "options", options)
         object.__setattr__(self, "shared", shared)
+        object.__setattr__(self, "ordered", ordered)
 
     def __repr__(self) -> str:
         parts = [f"{o.label!r}({', '.join(o.space)})" if o.space else repr(o.label) for o in self.options]
-        return f"Choice({', '.join(parts + ['shared=True'] * self.shared)})"
+        flags = [f"{name}=True" for name in ("shared", "ordered") if getattr(self, name)]
+        return f"Choice({', '.join(parts + flags)})"
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -273,16 +368,29 @@ def _pairs(
 
 
 def _option(label: Any, space: Any) -> Option:
-    label = label.item() if isinstance(label, np.generic) else label
-    if isinstance(label, list | tuple | set):
-        raise SpaceError(f"Choice: {label!r} is no label; unpack it: Choice(*labels)")
-    if not isinstance(label, str | int | float | None):
-        raise SpaceError(f"Choice: the label {label!r} must be a string, a number, a boolean or None")
-    if isinstance(label, float) and not math.isfinite(label):
-        raise SpaceError(f"Choice: the label {label!r} must be finite; write it as a string")
+    label = names.checked(label)
     if not isinstance(space, ParameterMap | None):
         raise SpaceError(
             f"Choice: the option {label!r} must hold a Space or None, not {space!r}; "
             "wrap parameters in Space(...)"
         )
     return Option(label, space if space is not None else ParameterMap({}))
+
+
+def _as_array(given: Any) -> Any:
+    return np.array(given) if isinstance(given, tuple) else given
+
+
+def _shown(parameter: Float | Vector) -> str:
+    """The definition, without what is rarely given, and with long bounds cut."""
+    parts = []
+    for own in fields(parameter):
+        value = getattr(parameter, own.name)
+        if own.metadata == RARE and value == own.default:
+            continue
+        if isinstance(value, tuple) and len(value) > MOST_SHOWN:
+            first = ", ".join(map(repr, value[: MOST_SHOWN - 1]))
+            parts.append(f"{own.name}=({first}, …, {value[-1]!r})")
+        else:
+            parts.append(f"{own.name}={value!r}")
+    return f"{type(parameter).__name__}({', '.join(parts)})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, assert_never
 
+import numpy as np
+
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 
 # More siblings or labels than this are cut in the middle: nobody reads a thousand lines.
@@ -27,7 +29,8 @@ def allowed(parameter: Parameter) -> str:
         case Int():
             return f"an integer in {_interval(parameter)}"
         case Vector(dim=dim):
-            return f"{dim} numbers in {_interval(parameter)}"
+            each = "" if parameter.has_common_range else ", each within bounds of its own"
+            return f"{dim} numbers in {_interval(parameter)}{each}"
         case Choice():
             return f"one of {', '.join(_labels(parameter))}"
         case _:
@@ -80,19 +83,28 @@ def _summary(parameter: Parameter) -> str:
         case Int():
             text = f"int     {_interval(parameter)}"
         case Vector(dim=dim):
-            text = f"vector  {_interval(parameter)} × {dim}"
+            each = "" if parameter.has_common_range else ", each its own"
+            text = f"vector  {_interval(parameter)} × {dim}{each}"
         case Choice(options=options):
             # Options with parameters get lines of their own.
             listed = not any(option.space for option in options)
-            text = f"choice  {' | '.join(_labels(parameter))}" if listed else "choice"
+            sign = " < " if parameter.ordered else " | "
+            text = f"choice  {sign.join(_labels(parameter))}" if listed else "choice"
+            text += "  ordered" if parameter.ordered else ""
         case _:
             assert_never(parameter)
     return text + ("  shared" if parameter.shared else "")
 
 
 def _interval(parameter: Float | Int | Vector) -> str:
-    log = isinstance(parameter, Float | Int) and parameter.log
-    return f"[{number(parameter.low)}, {number(parameter.high)}]" + (" log" if log else "")
+    """Bounds and scale; of a vector the bounds between which all coordinates lie."""
+    log, step = "", ""
+    low, high = np.min(parameter.low).item(), np.max(parameter.high).item()
+    if np.any(parameter.log):
+        log = " log" if np.all(parameter.log) else " partly log"
+    if isinstance(parameter, Float) and parameter.step is not None:
+        step = f" in steps of {number(parameter.step)}"
+    return f"[{number(low)}, {number(high)}]{log}{step}"
 
 
 def _labels(choice: Choice) -> Sequence[str]:

@@ -1,13 +1,15 @@
 """Monotone maps between the values of a parameter and the unit interval.
 
-| scale          | values        | u for a value v                                                |
-|----------------|---------------|----------------------------------------------------------------|
-| `LinearScale`  | [low, high]   | (v - low) / (high - low)                                       |
-| `LogScale`     | [low, high]   | log(v / low) / log(high / low)                                 |
-| `LinearSteps`  | low, …, high  | (v - low + 1/2) / (high - low + 1)                             |
-| `LogSteps`     | low, …, high  | as `LogScale`, on the range widened to [low - 1/2, high + 1/2] |
+| scale            | values                 | u for a value v                                                |
+|------------------|------------------------|----------------------------------------------------------------|
+| `LinearScale`    | [low, high]            | (v - low) / (high - low)                                       |
+| `LogScale`       | [low, high]            | log(v / low) / log(high / low)                                 |
+| `PartlyLogScale` | [low, high]            | either, by coordinate                                          |
+| `LinearSteps`    | low, …, high           | (v - low + 1/2) / (high - low + 1)                             |
+| `LogSteps`       | low, …, high           | as `LogScale`, on the range widened to [low - 1/2, high + 1/2] |
+| `Spaced`         | low, low + step, …     | (k + 1/2) / n for the k-th of n values, from 0 on              |
 
-A step scale gives every integer a cell of its own, so that a uniform u is a uniform (or log-uniform) integer
+A step scale gives every value a cell of its own, so that a uniform u is a uniform (or log-uniform) value
 and the encoded value lies inside the cell. Bounds may be arrays: one scale then serves many columns at once.
 `from_unit` takes u in [0, 1] and never leaves the bounds. The two maps undo each other up to the spacing of
 floats between the bounds, which is coarse for a range like [1e9, 1e9 + 1].
@@ -16,13 +18,13 @@ floats between the bounds, which is coarse for a range like [1e9, 1e9 + 1].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 
-from hidim._types import Array
-
-Bound: TypeAlias = float | Array
+from hidim._types import Array, Mask
+from hidim.embed import ranges
+from hidim.embed.ranges import Bound
 
 
 class UnitScale(Protocol):
@@ -41,7 +43,7 @@ class LinearScale:
         return (values - self.low) / (self.high - self.low)
 
     def from_unit(self, u: Array) -> Array:
-        return _between(self.low + u * (self.high - self.low), u, self.low, self.high)
+        return ranges.from_unit(u, self.low, self.high, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,27 @@ class LogScale:
         return _log_to_unit(values, self.low, self.high)
 
     def from_unit(self, u: Array) -> Array:
-        return _between(_log_from_unit(u, self.low, self.high), u, self.low, self.high)
+        return ranges.from_unit(u, self.low, self.high, True)
+
+
+@dataclass(frozen=True, eq=False)
+class PartlyLogScale:
+    """Real numbers side by side, some of them at equal ratios.
+
+    Args:
+        log: which are (m,), of the last axis of what is mapped.
+    """
+
+    low: Bound
+    high: Bound
+    log: Mask
+
+    def to_unit(self, values: Array) -> Array:
+        ratios = _log_to_unit(values, np.where(self.log, self.low, 1.0), np.where(self.log, self.high, 2.0))
+        return np.where(self.log, ratios, (values - self.low) / (self.high - self.low))
+
+    def from_unit(self, u: Array) -> Array:
+        return ranges.from_unit(u, self.low, self.high, self.log)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +109,47 @@ class LogSteps:
         return _log_to_unit(values, self.low - 0.5, self.high + 0.5)
 
     def from_unit(self, u: Array) -> Array:
-        return np.clip(np.rint(_log_from_unit(u, self.low - 0.5, self.high + 0.5)), self.low, self.high)
+        return np.clip(np.rint(ranges.logarithmic(u, self.low - 0.5, self.high + 0.5)), self.low, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Spaced:
+    """Real numbers at equal distances, as a person would write them: 0.3, and not 0.1 + 2 × 0.1.
+
+    Args:
+        low, high: the first and the last of them.
+        levels: how many they are.
+        decimals: that all of them have; None if they have too many to be exact.
+
+    Example:
+        >>> Spaced(0.1, 0.4, 4, decimals=1).from_unit(np.array([0.1, 0.6, 0.9])).tolist()
+        [0.1, 0.3, 0.4]
+    """
+
+    low: float
+    high: float
+    levels: int
+    decimals: int | None
+
+    def to_unit(self, values: Array) -> Array:
+        return (np.rint(self.positions(values)) + 0.5) / self.levels
+
+    def from_unit(self, u: Array) -> Array:
+        return self.at(np.clip(np.floor(u * self.levels), 0.0, self.levels - 1.0))
+
+    def positions(self, values: Array) -> Array:
+        """Where values are, in steps from the first; whole numbers on the levels, up to rounding."""
+        return (values - self.low) / (self.high - self.low) * (self.levels - 1)
+
+    def at(self, positions: Array) -> Array:
+        """The numbers at whole positions, from 0 on."""
+        if self.decimals is None:
+            step = (self.high - self.low) / (self.levels - 1)
+            return np.where(positions >= self.levels - 1, self.high, self.low + positions * step)
+        # Exact integers over an exact power of ten: the quotient is the float nearest to the decimal.
+        unit = 10.0**self.decimals
+        first, last = np.rint(self.low * unit), np.rint(self.high * unit)
+        return np.asarray((first + positions * ((last - first) / (self.levels - 1))) / unit)
 
 
 def _log_to_unit(values: Array, low: Bound, high: Bound) -> Array:
@@ -95,16 +157,3 @@ def _log_to_unit(values: Array, low: Bound, high: Bound) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         unit: Array = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
     return unit
-
-
-def _log_from_unit(u: Array, low: Bound, high: Bound) -> Array:
-    # exp(log(high)) may pass the largest float; the caller clips.
-    with np.errstate(over="ignore"):
-        value: Array = np.exp(np.log(low) + u * (np.log(high) - np.log(low)))
-    return value
-
-
-def _between(values: Array, u: Array, low: Bound, high: Bound) -> Array:
-    """Clip rounding errors away, and reproduce the bounds exactly at u = 0 and u = 1."""
-    inside = np.clip(values, low, high)
-    return np.where(u <= 0.0, low, np.where(u >= 1.0, high, inside))

@@ -3,7 +3,8 @@
     {"lr": {"type": "float", "low": 1e-05, "high": 0.1, "log": true},
      "model": {"type": "choice", "options": [{"label": "svm", "space": {…}}, {"label": "none"}]}}
 
-Fields at their defaults are left out on writing. On reading, an option may also be a bare label.
+Fields at their defaults are left out on writing. Tuples (labels, bounds of the
+coordinates of a vector) are written as lists. On reading, an option may also be a bare label.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 from hidim.errors import SpaceError
-from hidim.space.parameters import Choice, Float, Int, Label, Option, Parameter, ParameterMap, Vector
+from hidim.space.labels import Label, from_plain, to_plain
+from hidim.space.parameters import Choice, Float, Int, Option, Parameter, ParameterMap, Vector
 from hidim.space.tree import Trail, title
 
 S = TypeVar("S", bound=ParameterMap)
@@ -30,13 +32,15 @@ def _write_parameter(parameter: Parameter) -> dict[str, Any]:
     kind = {"type": type(parameter).__name__.lower()}
     if isinstance(parameter, Choice):
         options = [_write_option(option) for option in parameter.options]
-        return kind | {"options": options} | ({"shared": True} if parameter.shared else {})
+        flags = {name: True for name in ("shared", "ordered") if getattr(parameter, name)}
+        return kind | {"options": options} | flags
     values = {f.name: (getattr(parameter, f.name), f.default) for f in fields(parameter)}
-    return kind | {name: value for name, (value, default) in values.items() if value != default}
+    given = {name: value for name, (value, default) in values.items() if value != default}
+    return kind | {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def _write_option(option: Option) -> dict[str, Any]:
-    return {"label": option.label} | ({"space": write(option.space)} if option.space else {})
+    return {"label": to_plain(option.label)} | ({"space": write(option.space)} if option.space else {})
 
 
 def read(data: Any, make_space: Callable[[dict[str, Parameter]], S], path: Trail = ()) -> S:
@@ -58,9 +62,10 @@ def _read_parameter(
     settings = {key: value for key, value in entry.items() if key != "type"}
     match entry["type"]:
         case "choice":
-            _check_keys(place, settings, required={"options"}, optional={"shared"})
+            _check_keys(place, settings, required={"options"}, optional={"shared", "ordered"})
             options = _read_options(settings["options"], make_space, path, name)
-            return _at(place, lambda: Choice(*options, shared=settings.get("shared", False)))
+            flags = {key: settings[key] for key in ("shared", "ordered") if key in settings}
+            return _at(place, lambda: Choice(*options, **flags))
         case str(kind) if kind in _TYPES:
             definition = _TYPES[kind]
             required = {f.name for f in fields(definition) if f.default is MISSING}
@@ -82,12 +87,12 @@ def _read_options(
     for entry in entries:
         if isinstance(entry, Mapping):
             _check_keys(f"an option of {place}", entry, required={"label"}, optional={"space"})
-            label = entry["label"]
-            if isinstance(label, list | Mapping):
+            label = from_plain(entry["label"])
+            if isinstance(label, Mapping):
                 raise SpaceError(f"at {place}: the label {label!r} must be a string, a number or a boolean")
             options.append({label: read(entry.get("space", {}), make_space, (*path, (name, label)))})
         else:
-            options.append(entry)
+            options.append({from_plain(entry): None} if isinstance(entry, list | tuple) else entry)
     return options
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hidim.errors import SpaceError
-from hidim.space.parameters import Choice, Label, Parameter
+from hidim.space.labels import Label
+from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 
 Trail = tuple[tuple[str, Label], ...]
 
@@ -52,6 +53,11 @@ class Vertex:
     @property
     def columns(self) -> slice:
         return slice(self.start, self.start + self.parameter.width)
+
+    def along(self, column: int) -> Float | Int | Choice:
+        """What varies in one of its columns: a coordinate of a vector, or the parameter itself."""
+        parameter = self.parameter
+        return parameter.coordinate(column - self.start) if isinstance(parameter, Vector) else parameter
 
 
 def title(path: Trail, name: str) -> str:

@@ -12,11 +12,14 @@ import numpy as np
 from hidim._types import Array, Params
 from hidim.embed import LazyVector
 from hidim.errors import ParameterError
-from hidim.space.parameters import Choice, Float, Int, Label, Parameter, Vector
+from hidim.space import labels
+from hidim.space.labels import Label
+from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 from hidim.space.render import allowed, number
+from hidim.space.scales import Spaced
 from hidim.space.tree import Place, Trail, walk
 
-# Overshoot of a bound, relative to the larger bound, that is taken for rounding.
+# Overshoot of a bound or a level, relative to the larger bound, that is taken for rounding.
 ROUNDING = 1e-12
 
 
@@ -51,6 +54,8 @@ def _checked(place: Place, params: Mapping[str, Any]) -> Any:
         raise ParameterError(f"parameter {name!r} is missing{because}; give {allowed(parameter)}")
     value = params[name]
     match parameter:
+        case Float(steps=Spaced() as steps):
+            return _checked_step(name, parameter, steps, value)
         case Float():
             return _checked_float(name, parameter, value)
         case Int():
@@ -80,6 +85,17 @@ def _checked_float(name: str, parameter: Float | Int, value: Any) -> float:
     return min(max(float(value), parameter.low), parameter.high)
 
 
+def _checked_step(name: str, parameter: Float, steps: Spaced, value: Any) -> float:
+    """The level that is meant; the tolerance allows for sums like 0.1 + 0.2."""
+    as_float = np.array(_checked_float(name, parameter, value))
+    position = steps.positions(as_float)
+    level = float(steps.at(np.rint(position)))
+    if abs(level - as_float) > ROUNDING * max(abs(parameter.low), abs(parameter.high)):
+        between = [number(float(steps.at(side))) for side in (np.floor(position), np.floor(position) + 1.0)]
+        _refuse(name, parameter, value, f"lies between the steps {' and '.join(between)}")
+    return level
+
+
 def _checked_int(name: str, parameter: Int, value: Any) -> int:
     as_float = _checked_float(name, parameter, value)
     if not as_float.is_integer() or value != as_float:
@@ -93,8 +109,11 @@ def _checked_vector(name: str, parameter: Vector, value: Any) -> Array | LazyVec
             _refuse(name, parameter, value, f"has {len(value)} coordinates instead of {parameter.dim}")
         if not value.is_sound:
             _refuse(name, parameter, value, "does not fit the embedding that it comes from")
-        if not parameter.low <= value.low <= value.high <= parameter.high:
+        low, high, _ = parameter.range
+        if not (np.all(low <= value.low) and np.all(value.low <= value.high) and np.all(value.high <= high)):
             _refuse(name, parameter, value, "reaches out of range")
+        if not (value.has_common_range or value.has_range(*parameter.range)):
+            _refuse(name, parameter, value, "has bounds by coordinate that are not the parameter's")
         return value
     try:
         array = np.asarray(value)
@@ -104,32 +123,29 @@ def _checked_vector(name: str, parameter: Vector, value: Any) -> Array | LazyVec
         _refuse(name, parameter, value, f"has shape {array.shape} instead of ({parameter.dim},)")
     if array.dtype.kind not in "fiu":
         _refuse(name, parameter, value, f"holds entries of type {array.dtype}")
-    low, high = _loosened(parameter)
+    low, high, _ = parameter.range
+    slack = ROUNDING * np.maximum(np.abs(low), np.abs(high))
     # Written so that NaN counts as outside.
-    outside = ~((array >= low) & (array <= high))
+    outside = ~((array >= low - slack) & (array <= high + slack))
     if outside.any():
         first = int(np.argmax(outside))
-        _refuse(
-            f"{name}[{first}]", Float(parameter.low, parameter.high), array[first].item(), "is out of range"
-        )
-    return np.clip(array.astype(np.float64), parameter.low, parameter.high)
+        _refuse(f"{name}[{first}]", parameter.coordinate(first), array[first].item(), "is out of range")
+    return np.clip(array.astype(np.float64), low, high)
 
 
 def _checked_label(name: str, parameter: Choice, value: Any) -> Label:
+    plain = labels.from_plain(value)
     try:
-        position = parameter.positions.get(value)
+        position = parameter.positions.get(plain)
     except TypeError:  # unhashable
         position = None
-    if position is None:
-        _refuse(name, parameter, value, "is none of its labels")
-    label = parameter.options[position].label
     # True == 1 in Python, but not to the one who wrote the space.
-    if isinstance(label, bool) != isinstance(value, bool | np.bool_):
+    if position is None or not labels.are_same(parameter.options[position].label, plain):
         _refuse(name, parameter, value, "is none of its labels")
-    return label
+    return parameter.options[position].label
 
 
-def _loosened(parameter: Float | Int | Vector) -> tuple[float, float]:
+def _loosened(parameter: Float | Int) -> tuple[float, float]:
     slack = ROUNDING * max(abs(parameter.low), abs(parameter.high))
     return parameter.low - slack, parameter.high + slack
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from hidim._types import Indices
 from hidim.errors import MethodError
-from hidim.space import Choice, Space
+from hidim.space import Space
+from hidim.space.columns import Kind, kind_of
 from hidim.space.nodes import everywhere, is_fork, tree
 
 
@@ -20,11 +21,11 @@ def together(space: Space) -> list[Indices]:
 
 
 def mixable(space: Space) -> Indices:
-    """Columns of numbers that always exist."""
+    """Columns of numbers that always exist, and on which no others depend."""
     columns = [
         np.arange(vertex.start, vertex.start + vertex.parameter.width)
         for vertex in space.roots
-        if not isinstance(vertex.parameter, Choice) and vertex.parameter.levels > 1
+        if kind_of(vertex.parameter) != Kind.LABEL and vertex.parameter.levels > 1 and not is_fork(vertex)
     ]
     return np.concatenate(columns, dtype=np.intp) if columns else np.empty(0, dtype=np.intp)
 
