@@ -16,7 +16,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from hidim import formats, lines, serial
+from hidim import _files, formats, lines, serial
 from hidim._lock import lock
 from hidim._threads import single_threaded
 from hidim._types import Array
@@ -194,7 +194,7 @@ class Optimizer:
             seconds: how long the objective took; kept, and of no influence.
         """
         known = self._running(trial)
-        number, noise = _as_float(value), _as_variance(variance)
+        number, noise, seconds = _as_float(value), _as_variance(variance), _as_seconds(seconds)
         if not math.isfinite(number):
             self._finish(known.failed(f"the value is {number}", self._finished, seconds=seconds))
         else:
@@ -202,7 +202,8 @@ class Optimizer:
 
     def fail(self, trial: Trial | int, reason: str = "told to fail", *, seconds: float | None = None) -> None:
         """Say that a trial has no value: the objective crashed, was killed, or makes no sense there."""
-        self._finish(self._running(trial).failed(str(reason), self._finished, seconds=seconds))
+        failed = self._running(trial).failed(str(reason), self._finished, seconds=_as_seconds(seconds))
+        self._finish(failed)
 
     def add(self, params: Mapping[str, Any], value: float, *, variance: float | None = None) -> Trial:
         """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
@@ -270,21 +271,16 @@ class Optimizer:
         The file is a journal: `minimize(…, journal=path)` goes on from it, too.
         """
         serial.check_method(self.method)
-        data, target = lines.whole(self.space, self.settings(), self._trials), Path(path)
-        draft = target.with_name(target.name + ".part")
-        with nullcontext() if not target.exists() else FileIO(target, "a") as old:
+        data, target = lines.whole(self.space, self.settings(), self._trials), _files.path_of(path)
+        with nullcontext() if not _files.exists(target, "written") else _opened(target) as old:
             if old is not None and not lock(old):
                 raise HistoryError(f"{target} is the journal of a run that goes on: give another path")
-            with draft.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())  # before the old file goes, the new one must be on the disk
-            draft.replace(target)
+            _files.write_whole(target, data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Optimizer:
         """The optimizer that `save`, or the journal of a run, described; its next suggestion is the same."""
-        name, data = os.fspath(path), Path(path).read_bytes()
+        name, data = str(path), _files.read_bytes(_files.path_of(path))
         try:
             space, method, settings, trials = _read(name, data)
             optimizer = cls(space, method, **settings)
@@ -292,8 +288,6 @@ class Optimizer:
         except HidimError as error:
             text = str(error) if str(error).startswith(name) else f"{name}: {error}"
             raise HistoryError(text) from error
-        except (KeyError, TypeError, AttributeError) as error:
-            raise HistoryError(f"{name}: the saved history is damaged: {error!r}") from error
         return optimizer
 
     def __repr__(self) -> str:
@@ -305,14 +299,16 @@ def _read(name: str, data: bytes) -> tuple[Space, Method, dict[str, Any], list[T
     if formats.is_table_of_1(data):
         known = formats.history_of_1(json.loads(data))
         return known.space, known.method, known.settings, known.trials
-    run = lines.described(name, data)
-    lines.check(name, run, {})
-    space = Space.from_dict(run["space"])
+    run, space, settings = lines.described(name, data)
     contents = lines.read(name, data, space)
     for damage in contents.damage:
         logger.warning("%s: %s", name, damage)
-    settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
     return space, lines.method_of(run), settings, lines.renumbered(contents.trials)[0]
+
+
+def _opened(path: Path) -> FileIO:
+    with _files.said(path, "written"):
+        return FileIO(path, "a")
 
 
 def _copied(trial: Trial) -> Trial:
@@ -332,6 +328,15 @@ def _as_variance(variance: float | None) -> float | None:
     number = _as_float(variance)
     if not 0.0 <= number < math.inf:
         raise TrialError(f"a noise variance must be a number of at least 0, not {variance!r}")
+    return number
+
+
+def _as_seconds(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    number = _as_float(seconds)
+    if not math.isfinite(number):
+        raise TrialError(f"seconds must be a finite number or None, not {seconds!r}")
     return number
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from hidim._types import Params
 from hidim.embed import EMBEDDINGS, LazyVector
 from hidim.errors import HistoryError, MethodError
+from hidim.events import COUNT, LENGTH, NUMBER, NUMBERS, TABLE, check_fields, check_known
 from hidim.methods import METHODS, Method, registered_classes
 from hidim.space import Space
 from hidim.trial import Trial, TrialState
@@ -56,13 +57,17 @@ def _read(value: Any) -> Any:
         return value
     settings = dict(value)
     kind = settings.pop("embedding")
-    if kind not in EMBEDDINGS:
+    if not isinstance(kind, str) or kind not in EMBEDDINGS:
         raise HistoryError(f"a vector comes from the embedding {kind!r}, which this hidim does not know")
+    place = f"a vector of the embedding {kind!r}"
+    check_fields(settings, {"y": NUMBERS, "part": TABLE, "high": COUNT, "low": COUNT}, place)
+    check_known(settings, {"seed": COUNT, "doublings": COUNT, "first": COUNT.or_null}, place)
+    y, part = settings.pop("y"), settings.pop("part")
+    check_fields(part, {"low": NUMBER, "high": NUMBER, "start": COUNT, "size": LENGTH}, place)
     try:
-        y, part = settings.pop("y"), settings.pop("part")
         return LazyVector(type(EMBEDDINGS[kind])(**settings), np.array(y), **part)
-    except (KeyError, TypeError, ValueError) as error:
-        raise HistoryError(f"a vector of the embedding {kind!r} is damaged: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise HistoryError(f"{place} is damaged: {error}") from error
 
 
 def check_trials(trials: list[Trial]) -> None:
@@ -132,7 +137,8 @@ def _written_part(part: Any) -> dict[str, Any]:
 def _read_part(data: Any) -> Any:
     if not isinstance(data, Mapping) or "part" not in data:
         raise HistoryError(f"the saved history is damaged: {data!r} is no part of a method")
-    name, kind = data["part"], registered_classes().get(data["part"])
+    name = data["part"]
+    kind = registered_classes().get(name) if isinstance(name, str) else None
     if kind is None:
         raise HistoryError(
             f"the history was made with {name!r}, which is not registered here: import the module that "

@@ -7,11 +7,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hidim import lines
+from hidim import _files, lines
 from hidim.errors import HidimError
+from hidim.events import Event
 from hidim.optimizer import Optimizer
 from hidim.space import Space
 from hidim.trial import History, Trial
@@ -59,11 +59,10 @@ class Result:
     @classmethod
     def from_journal(cls, path: str | os.PathLike[str]) -> Result:
         """What a run has found so far, by its journal, whether it is still running or not."""
-        name, data = os.fspath(path), Path(path).read_bytes()
-        run = lines.described(name, data)
-        space = Space.from_dict(run["space"])
+        name, data = str(path), _files.read_bytes(_files.path_of(path))
+        run, space, settings = lines.described(name, data)
         trials, _ = lines.renumbered(lines.read(name, data, space).trials)
-        optimizer = Optimizer(space, **_settings(run))
+        optimizer = Optimizer(space, **settings, **_method(run))
         optimizer.restore(trials)
         return result_of(optimizer, "as the journal says")
 
@@ -136,11 +135,10 @@ def result_of(optimizer: Optimizer, stopped: str, own_seconds: float = 0.0) -> R
     )
 
 
-def _settings(run: lines.Event) -> dict[str, Any]:
-    """Arguments of the optimizer that wrote a journal; a method of somebody's own is left to the default."""
-    settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
+def _method(run: Event) -> dict[str, Any]:
+    """That of the optimizer that wrote a journal; one of somebody's own is left to the default."""
     try:
-        return settings | {"method": lines.method_of(run)}
+        return {"method": lines.method_of(run)}
     except HidimError as error:
         logger.warning("the best trial of the journal is judged by the default method: %s", error)
-        return settings
+        return {}
