@@ -27,7 +27,7 @@ COLUMNS_COMPARED = 2_000
 COORDINATES_AT_ALL = 2**53
 
 #: Choices within options of choices up to which a space is built; walks through the tree are recursive.
-CHOICES_NESTED = 50
+CHOICES_NESTED = 64
 
 #: Coordinates up to which a vector is handed to objectives as a plain array.
 COORDINATES_HANDED_OUT = 1_000_000

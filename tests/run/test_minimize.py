@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -349,3 +350,15 @@ def test_what_a_method_refuses_it_refuses_before_given_configurations_are_evalua
             progress=False,
         )
     assert not evaluated
+
+
+@pytest.mark.parametrize("executor", [None, lambda: ProcessPoolExecutor(1, mp_context=get_context("fork"))])
+def test_a_timeout_of_centuries_is_one(executor):
+    result = hidim.minimize(
+        largest, Space(x=Float(0, 1)), 2, executor=executor, timeout=9.3e9, time_budget=1e300
+    )
+    assert len(result.history.complete) == 2
+
+
+def largest(params):
+    return params["x"]

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from hidim.errors import MethodError
-from hidim.run.evaluate import Call, Report, in_words, out_of_time
+from hidim.run.evaluate import LONGEST, Call, Report, in_words, out_of_time
 from hidim.run.executors import Threads, count_workers
 from hidim.run.orphans import in_worker, prepare, undisturbed
 from hidim.trial import Trial
@@ -182,7 +182,7 @@ class Crew:
         Not by `concurrent.futures.wait`: that holds the futures' locks while it looks at them, and keeps them
         if Ctrl-C comes just then, so that the pool's thread, and with it the exit, waits for them for ever.
         """
-        until = None if patience is None else time.monotonic() + patience
+        until = None if patience is None else time.monotonic() + min(patience, LONGEST)
         ended: set[Future[Report]] = set()
         while not ended or not self._ended.empty():
             left = None if until is None else max(until - time.monotonic(), 0.0)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hidim._limits import COORDINATES_AT_ALL
 from hidim.errors import SpaceError
 from hidim.space.bounds import check_flags, integer, real_bounds
 from hidim.space.scales import LinearScale, LinearSteps, LogScale, LogSteps, UnitScale
@@ -23,6 +24,9 @@ Label: TypeAlias = str | int | float | bool | None
 
 # Beyond this, rounding of the logarithm would make some integers unreachable through the unit interval.
 LARGEST_INT = 2**43
+
+# Bits; Python refuses to write much longer ones down.
+LONGEST_LABEL = 1000
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ class Vector:
         dim = integer("Vector", "dim", self.dim)
         if dim < 1:
             raise SpaceError(f"Vector(dim={dim}) has no coordinates; dim must be at least 1")
+        if dim > COORDINATES_AT_ALL:
+            raise SpaceError(f"Vector(dim={dim:.0e}) has too many coordinates; dim must be at most 2**53")
         low, high = real_bounds("Vector", self.low, self.high)
         check_flags("Vector", shared=self.shared)
         object.__setattr__(self, "dim", dim)
@@ -175,6 +181,9 @@ class ParameterMap(Mapping[str, "Parameter"]):
 
     def __repr__(self) -> str:
         return repr(self._parameters)
+
+    def __deepcopy__(self, memo: object) -> ParameterMap:
+        return self  # nothing in it can change
 
 
 @dataclass(frozen=True)
@@ -278,6 +287,8 @@ def _option(label: Any, space: Any) -> Option:
         raise SpaceError(f"Choice: {label!r} is no label; unpack it: Choice(*labels)")
     if not isinstance(label, str | int | float | None):
         raise SpaceError(f"Choice: the label {label!r} must be a string, a number, a boolean or None")
+    if isinstance(label, int) and label.bit_length() > LONGEST_LABEL:
+        raise SpaceError("Choice: an integer of hundreds of digits is no label; write it as a string")
     if isinstance(label, float) and not math.isfinite(label):
         raise SpaceError(f"Choice: the label {label!r} must be finite; write it as a string")
     if not isinstance(space, ParameterMap | None):
