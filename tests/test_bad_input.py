@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
+from hidim.run.result import result_of
 
 from hidim import Choice, Float, HidimError, Int, Optimizer, Space, Vector
 from hidim.errors import HistoryError, MethodError, ParameterError, SpaceError, TrialError
+from hidim.gp.outcome import OUTCOMES
 from hidim.methods import RandomSearch, configured
 from saved import tampered
 
 SPACE = Space(x=Float(0, 1), n=Int(1, 8), w=Vector(2), model=Choice("none", svm=Space(C=Float(0.1, 1))))
+SPACE_OF_TWO = Space(x=Float(0, 1), y=Float(0, 1))
 GOOD = {"x": 0.5, "n": 2, "w": [0.1, 0.2], "model": "none"}
+
+RNG = np.random.default_rng(0)
+
+
+def nested(depth):
+    space = Space(x=Float(0, 1))
+    for place in range(depth):
+        space = Space({f"c{place}": Choice("no", {"yes": space})})
+    return space
+
+
+def nested_data(depth):
+    data = {"x": {"type": "float", "low": 0, "high": 1}}
+    for _ in range(depth):
+        data = {"c": {"type": "choice", "options": [{"label": "yes", "space": data}]}}
+    return data
+
 
 BUILD = {
     "contradictory bounds": (lambda: Float(2, 1), SpaceError, "low must be less than high"),
@@ -29,6 +50,24 @@ BUILD = {
         r"wrap it as Space\(\{...\}\)",
     ),
     "empty space": (lambda: Optimizer(Space()), SpaceError, "empty: give it at least one parameter"),
+    "a vector beyond all places": (lambda: Vector(10**30), SpaceError, r"dim must be at most 2\*\*53"),
+    "an integer beyond all floats": (lambda: Int(0, 10**400), SpaceError, "high must be finite"),
+    "an integer that cannot be written": (lambda: Int(0, 10**5000), SpaceError, "high must be finite"),
+    "a label that cannot be written": (lambda: Choice(10**5000), SpaceError, "write it as a string"),
+    "choices in choices in choices": (lambda: nested(400), SpaceError, "nested more than 64 deep, at 'c0'"),
+    "the same from data": (
+        lambda: Space.from_dict(nested_data(240)),
+        SpaceError,
+        "nested more than 64 deep, at 'c'",
+    ),
+    "the same from text": (lambda: Space.from_json('{"a": ' * 9999), SpaceError, "nested too deeply"),
+    "shared on one side only": (
+        lambda: Space(m=Choice(a=Space(x=Float(0, 1, shared=True)), b=Space(x=Float(0, 1)))),
+        SpaceError,
+        "'x' is shared at 'm=a/x' and not at 'm=b/x': say shared=True at both, or at none",
+    ),
+    "a seed for a generator": (lambda: SPACE.sample(0), ParameterError, r"default_rng\(0\), 5\), not 0"),
+    "a negative count": (lambda: SPACE.sample(RNG, -1), ParameterError, "integer of at least 0, not -1"),
     "misspelt method": (lambda: Optimizer(SPACE, "sobl"), MethodError, "'sobl': did you mean 'sobol'"),
     "unknown method": (lambda: Optimizer(SPACE, "zzz"), MethodError, "'zzz': choose one of .*gp.*random"),
     "method of a wrong type": (lambda: Optimizer(SPACE, 3), MethodError, "unknown method 3: choose one of"),
@@ -264,3 +303,63 @@ def test_a_torn_history_is_read_as_far_as_it_goes_with_a_warning(optimizer, tmp_
     path.write_bytes(path.read_bytes()[:-10])
     assert [t.state for t in Optimizer.load(path).history] == ["complete", "running", "running"]
     assert "torn" in caplog.text
+
+
+def test_64_choices_in_each_other_are_as_good_as_one(tmp_path):
+    space = nested(64)
+    assert pickle.loads(pickle.dumps(space)) == copy.deepcopy(space) == space
+    assert Space.from_json(space.to_json()) == space
+    made = Optimizer(space, "addtree(initial=2)")
+    for value in (2.0, 1.0, 3.0):
+        made.tell(made.ask(), value)
+    made.save(tmp_path / "run.jsonl")
+    assert Optimizer.load(tmp_path / "run.jsonl").ask() == made.ask()
+    assert "c0" in repr(space)
+
+
+def test_an_integer_that_cannot_be_written_is_no_value_of_a_parameter(optimizer):
+    with pytest.raises(ParameterError, match=r"'x' = an integer of about .* digits is above"):
+        optimizer.add(with_(x=10**5000), 1.0)
+
+
+@pytest.mark.parametrize("seconds", ["1", float("nan"), [1.0]])
+def test_seconds_that_could_not_be_saved_are_refused(optimizer, seconds):
+    for use in (lambda: optimizer.tell(2, 1.0, seconds=seconds), lambda: optimizer.fail(2, seconds=seconds)):
+        with pytest.raises(TrialError, match="number"):
+            use()
+    assert optimizer.history[2].state == "running"
+
+
+def test_control_characters_in_names_are_written_as_python_writes_them():
+    text = repr(Space({"a\nb\x00": Float(0, 1)}))
+    assert "a\\nb\\x00  float" in text
+    assert len(text.splitlines()) == 2
+
+
+def finished(values, variances=None, space=SPACE_OF_TWO):
+    made = Optimizer(space, "random")
+    for place, value in enumerate(values):
+        made.tell(made.ask(), value, variance=None if variances is None else variances[place])
+    return made
+
+
+def test_values_at_the_end_of_all_floats_are_explained():
+    size = 1.7e308
+    made = finished([size * np.sign(0.5 - t.params["x"]) for t in finished([0.0] * 16).history])
+    shares = result_of(made, "").importance()
+    assert shares["x"] > 0.8
+    assert "-1.7e+308" in result_of(made, "").explain()
+    band = result_of(made, "").insight().slices("x")[0]
+    assert np.all(np.isfinite([band.low, band.median, band.high]))
+    with pytest.raises(HidimError, match=r"values up to 1.7e\+308 cannot be drawn"):
+        result_of(made, "").plot()
+
+
+def test_a_variance_counts_for_values_that_are_nearly_nothing():
+    """1e-320 is little, and yet a standard deviation of 1e-160: of values of 1e-310, all is noise."""
+    y = 1e-310 * np.array([1.0, 2.0, 3.0, 4.0])
+    assert np.all(OUTCOMES["identity"].variances(y, np.full(4, 1e-320)) == 1e12)
+    assert np.all(OUTCOMES["identity"].variances(y, np.zeros(4)) == 0.0)
+    made = finished(1e-310 * np.arange(1.0, 15.0), np.zeros(14))
+    assert made.ask().number == 14
+    result_of(made, "").explain()

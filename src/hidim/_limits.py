@@ -26,6 +26,12 @@ COLUMNS_OF_INSIGHT = 5_000
 #: Columns up to which methods with an embedding compare configurations, and not the points they stand for.
 COLUMNS_COMPARED = 2_000
 
+#: Coordinates up to which there are vectors: places beyond cannot be told apart as floats.
+COORDINATES_AT_ALL = 2**53
+
+#: Choices within options of choices up to which a space is built; walks through the tree are recursive.
+CHOICES_NESTED = 64
+
 #: Coordinates up to which a vector is handed to objectives as a plain array.
 COORDINATES_HANDED_OUT = 1_000_000
 

@@ -18,6 +18,17 @@ from hidim.acquisition.utility import UTILITIES, Bold, GroupBounds
 from hidim.belief.inference import Adaptive, Inference, Peak, Slices
 from hidim.belief.priors import tag
 from hidim.errors import HidimError, HistoryError, MethodError
+from hidim.events import (
+    AMOUNT,
+    COUNT,
+    LIST,
+    NUMBER,
+    TABLE,
+    TEXT,
+    check_fields,
+    check_known,
+    check_meta,
+)
 from hidim.methods import METHODS, Auto, Method, Recipe, configured
 from hidim.serial import read_params
 from hidim.space import Space
@@ -110,6 +121,8 @@ def meta_of_1(
     fit = new.pop("fit", None)
     scales, outcome = new.pop("scales", None), new.pop("outcome", None)
     if scales is not None:
+        check_fields({"scales": scales}, {"scales": TABLE}, "meta")
+        check_fields(scales, {"fitted": LIST, "upper": LIST, "calm": NUMBER}, "meta, scales")
         fit = {
             "scales": scales["fitted"],
             "upper": scales["upper"],
@@ -121,6 +134,19 @@ def meta_of_1(
         new |= {"fit": fit | of | {"by": type(method.inference).__name__}} if fit is not None else {}
         new |= {"feasible": new["feasible"] | of} if "feasible" in new else {}
     return new
+
+
+#: What a trial of format 1 said, and what it may have said.
+FIELDS_OF_1 = {
+    "number": COUNT,
+    "params": TABLE,
+    "state": TEXT,
+    "value": NUMBER.or_null,
+    "meta": TABLE,
+    "reason": TEXT.or_null,
+    "rank": COUNT.or_null,
+}
+FURTHER_OF_1 = {"variance": AMOUNT.or_null, "seconds": NUMBER.or_null}
 
 
 class History1(NamedTuple):
@@ -136,7 +162,7 @@ def is_table_of_1(data: bytes) -> bool:
     """Whether these are the bytes of one JSON table, and not of lines."""
     try:
         table = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(table, Mapping) and table.get("format") == 1 and "trials" in table
 
@@ -147,21 +173,23 @@ def history_of_1(data: Mapping[str, Any]) -> History1:
         space, method = Space.from_dict(data["space"]), method_of_1(data["method"])
         trials = [_trial(entry, space) for entry in data["trials"]]
         settings = {key: data.get(key) for key in ("seed", "budget", "maximize", "noisy")}
+        values = {trial.number: trial.value for trial in trials}
+        translated = [replace(t, meta=meta_of_1(t.meta, method, space, values.get)) for t in trials]
     except HistoryError:
         raise
     except KeyError as error:
         raise HistoryError(f"the saved history is damaged: it has no {error}") from error
-    except (HidimError, TypeError, ValueError, AttributeError) as error:
+    except (HidimError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise HistoryError(f"the saved history is damaged: {error}") from error
 
-    def value(number: int) -> float | None:
-        return trials[number].value if 0 <= number < len(trials) else None
-
-    translated = [replace(trial, meta=meta_of_1(trial.meta, method, space, value)) for trial in trials]
     return History1(space, method, settings, translated)
 
 
 def _trial(entry: Mapping[str, Any], space: Space) -> Trial:
+    place = f"trial {entry.get('number')!r}"
+    check_fields(entry, FIELDS_OF_1, place)
+    check_known(entry, FURTHER_OF_1, place)
+    check_meta(entry["meta"], place)
     rest: dict[str, Any] = {key: entry[key] for key in ("number", "value", "meta", "reason", "rank")}
     rest |= {key: entry.get(key) for key in ("variance", "seconds")}
     return Trial(read_params(entry["params"], space), state=TrialState(entry["state"]), **rest)

@@ -11,7 +11,8 @@ One event is one line, with a checksum:
 Ends of trials may have "attributes", a table of whatever the user wants to remember.
 
 A line that was torn by a crash is cut off; a line that was damaged later fails its checksum and is passed
-over, with a warning. Trials keep the order of their asks; ids may have gaps where an ask was damaged.
+over, with a warning. A line with the right checksum that says what it must not (see `hidim.events`) is
+refused. Trials keep the order of their asks; ids may have gaps where an ask was damaged.
 """
 
 from __future__ import annotations
@@ -19,21 +20,20 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from hidim import formats, serial
+from hidim import events, formats, serial
 from hidim._version import __version__
 from hidim.errors import HidimError, HistoryError
+from hidim.events import Event
 from hidim.methods import Method
 from hidim.space import Space
 from hidim.space.tree import walk
 from hidim.trial import Trial, TrialState
 
 START = b'{"event": "run", '
-
-Event = dict[str, Any]
 
 
 def _of_unknown_format(meta: dict[str, Any]) -> dict[str, Any]:
@@ -50,6 +50,7 @@ class Contents:
         trials: by the ids of their asks.
         damage: one line for a person about everything that could not be read.
         size: bytes up to the end of the last whole line.
+        unended: whether that line is whole but for its newline, which has to come before the next one.
         finished: how many trials are complete or failed.
         earlier: what translates the meta of asks, while the lines are those of an earlier format.
     """
@@ -58,6 +59,7 @@ class Contents:
     trials: dict[int, Trial] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
     size: int = 0
+    unended: bool = False
     finished: int = 0
     earlier: Callable[[dict[str, Any]], dict[str, Any]] | None = _of_unknown_format
 
@@ -108,11 +110,20 @@ def seal(event: Event) -> bytes:
 
 
 def unseal(line: bytes) -> Event | None:
-    """The event of a line, or None if the line is damaged."""
+    """The event of a line, or None if the line is damaged; `HistoryError` if it is whole and no event."""
     body, mark, seal = line.rstrip(b"\r\n").rpartition(b', "crc": "')
     if not mark or seal != f'{zlib.crc32(body):08x}"}}'.encode():
         return None
-    event: Event = json.loads(body + b"}")
+    try:
+        event: Event = json.loads(body + b"}")
+    except RecursionError:
+        raise HistoryError(f"it is nested too deeply; {events.MEND}") from None
+    except ValueError as error:  # no JSON, no UTF-8, or a number of thousands of digits
+        raise HistoryError(f"it is not JSON ({error}); {events.MEND}") from error
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise HistoryError(f"the field 'event' must be a text; {events.MEND}")
+    if body.count(b"[") + body.count(b"{") > events.DEEPEST and events.is_deep(event):
+        raise HistoryError(f"it is nested too deeply; {events.MEND}")
     return event
 
 
@@ -120,40 +131,84 @@ def read(name: str, data: bytes, space: Space) -> Contents:
     """Everything that the file of that name says, whose bytes are `data`, about trials of `space`."""
     contents = Contents(size=data.rfind(b"\n") + 1)
     torn = data[contents.size :]
+    if torn and _is_whole(torn):
+        contents.size, contents.unended, torn = len(data), True, b""
     if contents.size == 0 and not (START.startswith(torn) or torn.startswith(START)):
         raise HistoryError(f"{name} is not a journal of hidim: give another path")
-    events = list(_events(data[: contents.size], contents))
-    if contents.size and not events:
+    known = list(_events(name, data[: contents.size], contents))
+    if contents.size and not known:
         raise HistoryError(f"{name} is not a journal of hidim, or all of it is damaged: give another path")
-    runs = [event for _, event in events if event["event"] == "run"]
+    runs = [event for _, event in known if event["event"] == "run"]
     contents.run = runs[-1] if runs else None
     if contents.run is not None:
         check(name, contents.run, {"space": space.to_dict()})
-    for number, event in events:
-        _apply(event, number, space, contents)
+    for number, event in known:
+        with _said(f"{name}, line {number}"):
+            _apply(event, number, space, contents)
     if torn:
         contents.damage.append(f"the last line was torn by a crash and is dropped ({len(torn)} bytes)")
     return contents
 
 
-def described(name: str, data: bytes) -> Event:
-    """The last event of a file, whose bytes are `data`, that describes its run."""
-    runs = [event for _, event in _events(data, Contents()) if event["event"] == "run"]
+class Described(NamedTuple):
+    """What the last event of a history that describes its run says.
+
+    Args:
+        run: the event.
+        space: what could vary.
+        settings: seed, budget, direction and noise, as arguments of an optimizer.
+    """
+
+    run: Event
+    space: Space
+    settings: dict[str, Any]
+
+
+def described(name: str, data: bytes) -> Described:
+    """The run that a file, whose bytes are `data`, is of."""
+    runs = [(number, event) for number, event in _events(name, data, Contents()) if event["event"] == "run"]
     if not runs:
         raise HistoryError(
             f"{name} is not a saved history of hidim, or its first line, which has space and method, is "
             "damaged: then minimize(…, journal=…) with the same space still goes on from it"
         )
-    return runs[-1]
+    number, run = runs[-1]
+    place = f"{name}, line {number}"
+    events.check_fields(run, events.FURTHER["run"], f"{place}, the run")
+    with _said(f"{place}, the run: the field 'space'"):
+        space = Space.from_dict(run["space"])
+    return Described(run, space, {key: run[key] for key in ("seed", "budget", "maximize", "noisy")})
 
 
-def _events(data: bytes, contents: Contents) -> Iterator[tuple[int, Event]]:
+def _is_whole(line: bytes) -> bool:
+    try:
+        return unseal(line) is not None
+    except HistoryError:
+        return True
+
+
+def _events(name: str, data: bytes, contents: Contents) -> Iterator[tuple[int, Event]]:
+    """Numbers and events of all lines that are not damaged, every field checked."""
     for number, line in enumerate(data.splitlines(), start=1):
-        event = unseal(line)
+        place = f"{name}, line {number}"
+        with _said(place):
+            event = unseal(line)
         if event is None:
             contents.damage.append(f"line {number} is damaged and is passed over")
-        else:
-            yield number, event
+            continue
+        if event["event"] == "run":
+            check(name, event, {})  # a newer hidim may have other fields
+        events.check(event, place)
+        yield number, event
+
+
+@contextmanager
+def _said(place: str) -> Iterator[None]:
+    """Errors in there begin with the place to which they belong."""
+    try:
+        yield
+    except HidimError as error:
+        raise HistoryError(f"{place}: {error}") from error
 
 
 def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
@@ -163,6 +218,8 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
         return
     number: int = event.get("id", -1)
     if kind == "ask":
+        if number in trials:
+            raise HistoryError(f"the field 'id': trial {number} was asked for before; {events.MEND}")
         meta = event["meta"] if contents.earlier is None else contents.earlier(event["meta"])
         trials[number] = _asked(event, meta, space)
     elif kind == "retry" and number in trials and trials[number].state is TrialState.FAILED:
@@ -292,4 +349,9 @@ def _in_words(method: Mapping[str, Any], settings: Mapping[str, Any], names: Seq
 def method_of(run: Event) -> Method:
     """The method that a run was made with."""
     read = formats.method_of_1 if run["format"] < serial.FORMAT else serial.read_method
-    return read(run["method"])
+    try:
+        return read(run["method"])
+    except HidimError:
+        raise
+    except Exception as error:  # classes of somebody's own refuse settings in ways of their own
+        raise HistoryError(f"the field 'method' does not describe one: {error!r}") from error

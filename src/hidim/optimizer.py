@@ -15,7 +15,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from hidim import formats, lines, serial
+from hidim import _files, formats, lines, serial
 from hidim._lock import lock
 from hidim._threads import single_threaded
 from hidim.belief.noise import is_noisy
@@ -210,7 +210,7 @@ class Optimizer:
                 no influence.
         """
         known = replace(self._running(trial), attributes=Frozen(serial.plain(attributes or {})))
-        number, noise = _as_float(value), _as_variance(variance)
+        number, noise, seconds = _as_float(value), _as_variance(variance), _as_seconds(seconds)
         if not math.isfinite(number):
             self._finish(known.failed(f"the value is {number}", self._finished, seconds=seconds))
         else:
@@ -226,7 +226,7 @@ class Optimizer:
     ) -> None:
         """Say that a trial has no value: the objective crashed, was killed, or makes no sense there."""
         known = replace(self._running(trial), attributes=Frozen(serial.plain(attributes or {})))
-        self._finish(known.failed(str(reason), self._finished, seconds=seconds))
+        self._finish(known.failed(str(reason), self._finished, seconds=_as_seconds(seconds)))
 
     def retry(self, trial: Trial | int) -> Trial:
         """Take back that a trial failed, so that it is told once more: the fault was not the function's.
@@ -324,21 +324,16 @@ class Optimizer:
         The file is a journal: `minimize(…, journal=path)` goes on from it, too.
         """
         serial.check_method(self.method)
-        data, target = lines.whole(self.space, self.settings(), self._trials), Path(path)
-        draft = target.with_name(target.name + ".part")
-        with nullcontext() if not target.exists() else FileIO(target, "a") as old:
+        data, target = lines.whole(self.space, self.settings(), self._trials), _files.path_of(path)
+        with nullcontext() if not _files.exists(target, "written") else _opened(target) as old:
             if old is not None and not lock(old):
                 raise HistoryError(f"{target} is the journal of a run that goes on: give another path")
-            with draft.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())  # before the old file goes, the new one must be on the disk
-            draft.replace(target)
+            _files.write_whole(target, data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Optimizer:
         """The optimizer that `save`, or the journal of a run, described; its next suggestion is the same."""
-        name, data = os.fspath(path), Path(path).read_bytes()
+        name, data = str(path), _files.read_bytes(_files.path_of(path))
         try:
             space, method, settings, trials = _read(name, data)
             optimizer = cls(space, method, **settings)
@@ -346,8 +341,6 @@ class Optimizer:
         except HidimError as error:
             text = str(error) if str(error).startswith(name) else f"{name}: {error}"
             raise HistoryError(text) from error
-        except (KeyError, TypeError, AttributeError) as error:
-            raise HistoryError(f"{name}: the saved history is damaged: {error!r}") from error
         return optimizer
 
     def __repr__(self) -> str:
@@ -361,14 +354,16 @@ def _read(name: str, data: bytes) -> tuple[Space, Method, dict[str, Any], list[T
     if formats.is_table_of_1(data):
         known = formats.history_of_1(json.loads(data))
         return known.space, known.method, known.settings, known.trials
-    run = lines.described(name, data)
-    lines.check(name, run, {})
-    space = Space.from_dict(run["space"])
+    run, space, settings = lines.described(name, data)
     contents = lines.read(name, data, space)
     for damage in contents.damage:
         logger.warning("%s: %s", name, damage)
-    settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
     return space, lines.method_of(run), settings, lines.renumbered(contents.trials)[0]
+
+
+def _opened(path: Path) -> FileIO:
+    with _files.said(path, "written"):
+        return FileIO(path, "a")
 
 
 def drawn_seed() -> int:
@@ -387,6 +382,15 @@ def _as_variance(variance: float | None) -> float | None:
     number = _as_float(variance)
     if not 0.0 <= number < math.inf:
         raise TrialError(f"a noise variance must be a number of at least 0, not {variance!r}")
+    return number
+
+
+def _as_seconds(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    number = _as_float(seconds)
+    if not math.isfinite(number):
+        raise TrialError(f"seconds must be a finite number or None, not {seconds!r}")
     return number
 
 

@@ -7,15 +7,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hidim import lines
+from hidim import _files, lines
 from hidim._threads import single_threaded
 from hidim.belief.noise import is_noisy
 from hidim.errors import HidimError, TrialError
+from hidim.events import Event
 from hidim.methods import METHODS, Method
 from hidim.space import Space
 from hidim.task import Task
@@ -70,11 +70,9 @@ class Result:
     @classmethod
     def from_journal(cls, path: str | os.PathLike[str]) -> Result:
         """What a run has found so far, by its journal, whether it is still running or not."""
-        name, data = os.fspath(path), Path(path).read_bytes()
-        run = lines.described(name, data)
-        space = Space.from_dict(run["space"])
+        name, data = str(path), _files.read_bytes(_files.path_of(path))
+        run, space, settings = lines.described(name, data)
         trials, _ = lines.renumbered(lines.read(name, data, space).trials)
-        settings = {key: run[key] for key in ("seed", "budget", "maximize", "noisy")}
         history = History([trial.frozen() for trial in trials], maximize=settings["maximize"])
         return result_of(Task(space, **settings), _method(run), history, "as the journal says")
 
@@ -164,7 +162,7 @@ def best_of(task: Task, method: Method, history: History) -> tuple[Trial, bool]:
     return complete[int(np.argmin(order))].copied(), means is not None
 
 
-def _method(run: lines.Event) -> Method:
+def _method(run: Event) -> Method:
     """That of the run that wrote a journal; one of somebody's own is left to the default."""
     try:
         return lines.method_of(run)

@@ -13,6 +13,7 @@ import numpy as np
 from hidim._types import Params
 from hidim.embed import EMBEDDINGS, LazyVector
 from hidim.errors import HistoryError, MethodError
+from hidim.events import COUNT, LENGTH, NUMBER, NUMBERS, TABLE, TRUTH, check_fields, check_known
 from hidim.methods import METHODS, Method, registered_classes
 from hidim.space import Space, Vector
 from hidim.space.labels import to_plain
@@ -74,15 +75,22 @@ def _read(value: Any, vector: Vector | None) -> Any:
         return value
     settings = dict(value)
     kind = settings.pop("embedding")
-    if kind not in EMBEDDINGS:
+    if not isinstance(kind, str) or kind not in EMBEDDINGS:
         raise HistoryError(f"a vector comes from the embedding {kind!r}, which this hidim does not know")
+    place = f"a vector of the embedding {kind!r}"
+    check_fields(settings, {"y": NUMBERS, "part": TABLE, "high": COUNT, "low": COUNT}, place)
+    check_known(settings, {"seed": COUNT, "doublings": COUNT, "first": COUNT.or_null}, place)
+    y, part = settings.pop("y"), settings.pop("part")
+    check_fields(part, {"start": COUNT, "size": LENGTH}, place)
+    if vector is not None and "low" not in part:
+        part = {**part, **dict(zip(("low", "high", "log"), vector.range, strict=True))}
+    else:
+        check_fields(part, {"low": NUMBER, "high": NUMBER}, place)
+        check_known(part, {"log": TRUTH}, place)
     try:
-        y, part = settings.pop("y"), settings.pop("part")
-        if vector is not None and "low" not in part:
-            part = {**part, **dict(zip(("low", "high", "log"), vector.range, strict=True))}
         return LazyVector(type(EMBEDDINGS[kind])(**settings), np.array(y), **part)
-    except (KeyError, TypeError, ValueError) as error:
-        raise HistoryError(f"a vector of the embedding {kind!r} is damaged: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise HistoryError(f"{place} is damaged: {error}") from error
 
 
 def check_trials(trials: list[Trial]) -> None:
@@ -152,7 +160,8 @@ def _written_part(part: Any) -> dict[str, Any]:
 def _read_part(data: Any) -> Any:
     if not isinstance(data, Mapping) or "part" not in data:
         raise HistoryError(f"the saved history is damaged: {data!r} is no part of a method")
-    name, kind = data["part"], registered_classes().get(data["part"])
+    name = data["part"]
+    kind = registered_classes().get(name) if isinstance(name, str) else None
     if kind is None:
         raise HistoryError(
             f"the history was made with {name!r}, which is not registered here: import the module that "

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from hidim import Choice, Float, HidimError, History, Int, Space, Trial, Vector, plot
+from hidim import Choice, Float, HidimError, History, Int, Optimizer, Space, Trial, Vector, plot
 
 LONG = "the_temperature_of_the_third_reactor_after_the_second_hour"
 MIXED = Space(
@@ -178,3 +178,15 @@ def test_no_backend_is_chosen_and_pyplot_is_left_alone():
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_names_are_no_formulas(tmp_path):
+    inner = Space({"in$\\$": Float(0, 1), "a\x00\x07": Choice("$x_{$", "b\x00")})
+    space = Space({"$\\frac$": Float(0, 1), "$_{$ m": Choice({"$\\frac{": inner})})
+    optimizer = Optimizer(space, "random")
+    for value in range(9):
+        optimizer.tell(optimizer.ask(), float(value))
+    figure = plot.overview(space, optimizer.history, path=tmp_path / "a.svg")
+    labels = {axis.get_xlabel() for axis in figure.axes}
+    assert r"\$\frac\$" in labels
+    assert any(r"a\x00\x07" in label for label in labels)

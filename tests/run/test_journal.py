@@ -6,9 +6,12 @@ import errno
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -266,7 +269,7 @@ def test_a_last_line_that_is_torn_anywhere_is_dropped_and_reported(path, tmp_pat
     before, line = whole[:last], whole[last]
     cut_path, settings = tmp_path / "cut.jsonl", Optimizer(SPACE, method="random", budget=12).settings()
     expected = None
-    for cut in range(len(line)):
+    for cut in range(len(line) - 1):  # without its newline alone, it is whole
         cut_path.write_bytes(b"".join(before) + line[:cut])
         with Journal(cut_path, SPACE, settings) as journal:
             trials = numbered(journal.trials)
@@ -617,3 +620,192 @@ def test_settings_in_which_a_method_differs_are_told_and_those_that_came_later_a
     older, now = (run_event(SPACE, Optimizer(SPACE, "gp").settings()) for _ in range(2))
     del older["method"]["prior"]["form"]  # as written when there was no such setting
     assert list(changes(older, now)) == []
+
+
+# -- lines that are whole ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["run", "ask", "tell", "fail"])
+def test_a_last_line_without_its_newline_is_kept_and_the_run_goes_on_behind_it(path, kind, caplog):
+    whole = run(path)
+    rows = lines(path)
+    last = max(i for i, line in enumerate(rows) if unseal(line)["event"] == kind)
+    path.write_bytes(b"".join(rows[: last + 1])[:-1])
+    caplog.clear()
+    assert numbered(run(path).history) == numbered(whole.history)
+    assert "torn" not in caplog.text
+    assert "damaged" not in caplog.text
+    assert [unseal(line) is not None for line in lines(path)] == [True] * len(rows)
+
+
+def event(**changes):
+    """The lines of a sound journal with one field of the event of this kind changed, or left out."""
+    kind, field, value = changes.pop("kind"), *next(iter(changes.items()))
+
+    def change(rows):
+        known = [unseal(row) for row in rows]
+        place = next(i for i, e in enumerate(known) if e["event"] == kind)
+        known[place] = {k: v for k, v in (known[place] | {field: value}).items() if v is not ...}
+        return b"".join(map(seal, known)), place + 1
+
+    return change
+
+
+def sealed(text: bytes):
+    """The same with another line in the place of the second."""
+
+    def change(rows):
+        body = text[:-1]
+        crc = f', "crc": "{zlib.crc32(body):08x}"}}\n'.encode()
+        return b"".join([rows[0], body, crc, *rows[2:]]), 2
+
+    return change
+
+
+WRONG = {
+    "no event": (event(kind="ask", event=...), "'event'"),
+    "event of a wrong type": (event(kind="ask", event=["ask"]), "'event'"),
+    "no id": (event(kind="ask", id=...), "'id' is missing"),
+    "id of a wrong type": (event(kind="tell", id=[0]), "'id' must be an integer of at least 0"),
+    "negative id": (event(kind="ask", id=-3), "'id' must be"),
+    "id of another ask": (event(kind="ask", id=1), "'id'"),
+    "params of a wrong type": (event(kind="ask", params=[1]), "'params' must be a table"),
+    "no params": (event(kind="ask", params=...), "'params' is missing"),
+    "an unknown embedding": (
+        event(kind="ask", params={"x": {"embedding": [3]}, "model": "none"}),
+        "embedding",
+    ),
+    "meta of a wrong type": (event(kind="ask", meta=[1]), "'meta' must be a table"),
+    "a way of a wrong type": (event(kind="ask", meta={"way": {}}), "'way' must be a text"),
+    "a fit of a wrong type": (event(kind="ask", meta={"fit": 3}), "'fit' must be a table"),
+    "no value": (event(kind="tell", value=...), "'value' is missing"),
+    "value beyond all floats": (event(kind="tell", value=10**400), "'value' must be a finite number"),
+    "value of a wrong type": (event(kind="tell", value=True), "'value' must be a finite number"),
+    "negative variance": (
+        event(kind="tell", variance=-1.0),
+        "'variance' must be a finite number of at least",
+    ),
+    "variance of a wrong type": (event(kind="tell", variance="0"), "'variance' must be"),
+    "no variance": (event(kind="tell", variance=...), "'variance' is missing"),
+    "seconds of a wrong type": (event(kind="tell", seconds="1"), "'seconds' must be a finite number or null"),
+    "no reason": (event(kind="fail", reason=...), "'reason' is missing"),
+    "reason of a wrong type": (event(kind="fail", reason=None), "'reason' must be a text"),
+    "space of a wrong type": (event(kind="run", space=[1]), "'space' must be a table"),
+    "seed of a wrong type": (event(kind="run", seed=0.5), "'seed' must be an integer"),
+    "direction of a wrong type": (event(kind="run", maximize="no"), "'maximize' must be true or false"),
+    "no UTF-8": (sealed(b'{"event": "ask\xff"}'), "not JSON"),
+    "no JSON": (sealed(b'{"event": "ask", }'), "not JSON"),
+    "a number of too many digits": (sealed(b'{"event": "ask", "id": ' + b"9" * 5000 + b"}"), "not JSON"),
+    "nested too deeply to be read": (sealed(b'{"event": ' + b"[" * 9999 + b"]" * 9999 + b"}"), "nested too"),
+    "nested too deeply": (sealed(b'{"event": "ask", "id": ' + b"[" * 450 + b"]" * 450 + b"}"), "nested too"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_whole_line_that_says_what_it_must_not_is_refused_with_line_and_field(path, case):
+    run(path)
+    change, fault = WRONG[case]
+    body, line = change(lines(path))
+    path.write_bytes(body)
+    for read in (lambda p: run(p, function=uncalled), Optimizer.load, Result.from_journal):
+        with pytest.raises(HistoryError, match=rf"run\.jsonl, line \d+.*{fault}") as raised:
+            read(path)
+        assert f"line {line}" in str(raised.value) or case == "id of another ask"
+    assert path.read_bytes() == body
+
+
+def test_a_method_that_cannot_be_made_is_refused_or_judged_by_another(path, caplog):
+    run(path, method="gp", n_trials=3)
+    rows = lines(path)
+    header = unseal(rows[0])
+    header["method"]["prior"] = {"part": ["Cube"]}
+    path.write_bytes(b"".join([seal(header), *rows[1:]]))
+    with pytest.raises(HistoryError, match=r"run\.jsonl: .*not registered here"):
+        Optimizer.load(path)
+    assert len(Result.from_journal(path).history) == 3
+    assert "judged by the default method" in caplog.text
+
+
+# -- files that somebody else touches ----------------------------------------------------------------------
+
+
+def after_four(path, change):
+    """A callback that does something to the journal when there are four values."""
+
+    def act(trial, history):
+        if len(history.finished) == 4:
+            change(path)
+
+    return act
+
+
+def test_a_journal_that_is_deleted_while_the_run_goes_on_is_written_anew(path, caplog):
+    whole = run(path, callbacks=after_four(path, lambda p: p.unlink()))
+    assert f"the journal {path} was deleted while the run went on, and is written anew" in caplog.text
+    assert list(run(path, function=uncalled).history) == list(whole.history)
+    with Journal(path, SPACE, SETTINGS) as journal:
+        assert journal.damage == []
+
+
+def replace_by_another(path):
+    path.rename(path.with_name("moved"))
+    path.write_text("something else\n")
+
+
+DISTURBED = {
+    "replaced by another file": replace_by_another,
+    "cut by somebody": lambda path: os.truncate(path, 30),
+    "written to by somebody": lambda path: path.write_bytes(path.read_bytes() + b"hello\n"),
+    "No such file": lambda path: path.parent.rename(path.parent.with_name("gone")),
+}
+
+
+@pytest.mark.parametrize("fault", DISTURBED)
+def test_a_journal_that_is_disturbed_is_noticed_and_nothing_told_is_lost(tmp_path, fault, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "runs").mkdir()
+    path, told = tmp_path / "runs" / "run.jsonl", []
+    callbacks = [lambda trial, history: told.append(trial), after_four(path, DISTURBED[fault])]
+    with pytest.raises(HistoryError, match=f"run.jsonl .*{fault}.*All 5 trials are in .*rescued") as raised:
+        run(path, callbacks=callbacks)
+    rescued = re.search(r"are in (\S+\.jsonl),", str(raised.value)).group(1)
+    assert Result.from_journal(rescued).history.finished == told
+    assert len(run(rescued).history) == 12
+
+
+def test_a_pipe_a_device_and_a_name_too_long_are_refused_at_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    made = Optimizer(SPACE)
+    uses = (lambda p: run(p, function=uncalled), made.save, Optimizer.load, Result.from_journal)
+    for use in uses:
+        for place, fault in (
+            (pipe, "is a pipe or a device"),
+            ("/dev/full", "is a pipe or a device"),
+            (tmp_path, "Is a directory"),
+            (tmp_path / ("n" * 300), "File name too long"),
+            ("a\0b", "null"),
+            (3, "must be a path, not 3"),
+        ):
+            with pytest.raises(HistoryError, match=fault):
+                use(place)
+    for use in uses[2:]:
+        with pytest.raises(FileNotFoundError, match="missing"):
+            use(tmp_path / "missing")
+
+
+def test_saving_that_fails_leaves_nothing_behind(path, monkeypatch):
+    made = Optimizer(SPACE)
+    made.save(path)
+    before = path.read_bytes()
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(HistoryError, match=r"run\.jsonl cannot be written: No space left.*another path"):
+        made.save(path)
+    assert list(path.parent.iterdir()) == [path]
+    assert path.read_bytes() == before
+    with pytest.raises(HistoryError, match="cannot be written: No such file or directory"):
+        made.save(path.parent / "missing" / "run.jsonl")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -417,3 +418,15 @@ def test_refusals_come_before_evaluations():
     with pytest.raises(HidimError, match="columns"):
         hidim.minimize(calls.append, Space(w=Vector(10**6)), 30, method="gp")
     assert not calls
+
+
+@pytest.mark.parametrize("executor", [None, lambda: ProcessPoolExecutor(1, mp_context=get_context("fork"))])
+def test_a_timeout_of_centuries_is_one(executor):
+    result = hidim.minimize(
+        largest, Space(x=Float(0, 1)), 2, executor=executor, timeout=9.3e9, time_budget=1e300
+    )
+    assert len(result.history.complete) == 2
+
+
+def largest(params):
+    return params["x"]

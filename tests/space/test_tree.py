@@ -45,7 +45,8 @@ def test_same_name_in_exclusive_options_is_two_parameters():
 
 
 def test_both_must_be_marked_shared():
-    assert Space(a=Choice(p=Space(x=X), q=Space(x=SHARED))).dim == 3
+    with pytest.raises(SpaceError, match="'x' is shared at 'a=q/x' and not at 'a=p/x'"):
+        Space(a=Choice(p=Space(x=X), q=Space(x=SHARED)))
 
 
 def test_shared_parameters_have_one_set_of_columns():
@@ -92,7 +93,7 @@ def test_walk_visits_places():
     assert [str(place) for place in walk(space)] == ["a", "a=p/x", "a=q/x"]
 
 
-def test_depth_is_no_limit():
+def test_sixty_levels_are_no_limit():
     space = Space(x=X)
     for level in range(60):
         space = Space({f"c{level}": Choice("stop", go=space)})

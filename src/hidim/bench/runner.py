@@ -32,6 +32,7 @@ from hidim.bench.base import Crash, Problem
 from hidim.bench.peers import Peer, check_method, make_peer
 from hidim.bench.problems import problem
 from hidim.errors import HistoryError
+from hidim.run.orphans import end_with_parent
 
 Record = dict[str, Any]
 
@@ -208,8 +209,13 @@ def one_thread() -> Iterator[None]:
 
 
 def spawn_pool(workers: int) -> ProcessPoolExecutor:
-    """Worker processes that are spawned: forked ones would inherit this process's BLAS, with its threads."""
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    """Worker processes that are spawned: forked ones would inherit this process's BLAS, with its threads.
+
+    They end with this process, however that ends.
+    """
+    return ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=end_with_parent
+    )
 
 
 def _lost(failure: BaseException) -> Record:

@@ -35,17 +35,22 @@ class Outcome(ABC):
 
     def slopes(self, y: Array) -> Array:
         """Derivatives (n,) of the standardised t at y, by which the noise of an outcome grows or shrinks."""
-        scale = np.ldexp(1.0, -_exponent(y))
+        return np.ldexp(self._slopes(y), min(-exponent(y), 900))
+
+    def _slopes(self, y: Array) -> Array:
+        """The same at y / 2^e, with e so that the largest entry is near 1."""
         t, logs = self.raw(scaled(y))
         low, high = float(np.min(t)), float(np.max(t))
         if low == high:
             return np.zeros_like(y)
-        slopes: Array = np.ptp(standardised(t)) / (high - low) * scale * np.exp(logs)
+        slopes: Array = np.ptp(standardised(t)) / (high - low) * np.exp(logs)
         return slopes
 
     def variances(self, y: Array, given: Array) -> Array:
         """Variances (n,) of the standardised t, to first order, for those given of y; capped."""
-        deviations: Array = np.minimum(np.sqrt(given) * np.minimum(self.slopes(y), 1e100), 1e6)
+        relative = np.sqrt(given) * np.minimum(self._slopes(y), 1e100)
+        with np.errstate(over="ignore"):  # outcomes below 1e-300, whose noise is anything but small
+            deviations: Array = np.minimum(np.ldexp(relative, -exponent(y)), 1e6)
         return deviations * deviations
 
 
@@ -57,10 +62,11 @@ def standardised(t: Array) -> Array:
 
 def scaled(t: Array) -> Array:
     """t times a power of two that brings its largest entry near 1: squares neither overflow nor vanish."""
-    return np.ldexp(t, -_exponent(t))
+    return np.ldexp(t, -exponent(t))
 
 
-def _exponent(t: Array) -> int:
+def exponent(t: Array) -> int:
+    """e, so that the largest entry of t / 2^e is near 1."""
     largest = float(np.max(np.abs(t), initial=0.0))
     return int(np.frexp(largest)[1])
 

@@ -12,9 +12,9 @@ import numpy as np
 from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array
 from hidim.errors import HidimError
-from hidim.frame import observe
+from hidim.frame import Observations, observe
 from hidim.gp.kernels.base import Against
-from hidim.gp.outcome import OUTCOMES
+from hidim.gp.outcome import OUTCOMES, exponent
 from hidim.gp.posterior import Posterior
 from hidim.insight.fitting import View, even, fitted
 from hidim.insight.units import Units
@@ -30,6 +30,8 @@ MOST_TRIALS = 500
 #: largest of them is at most so many times as far as the smallest: those of a run that has converged also
 #: leave a gap, but are spread over what the objective does elsewhere.
 PENALTY, ALIKE = 100.0, 10.0
+#: Losses beyond 2^±EXTREME are divided by a power of two.
+EXTREME = 900
 #: Half the width of a central 95 % interval, in standard deviations.
 CENTRAL = 1.96
 
@@ -122,9 +124,22 @@ def learn(view: View, history: History, *, maximize: bool) -> Learned:
         raise HidimError(
             f"all {len(complete)} values are {complete[0].value:g}: nothing tells one parameter from another"
         )
+    seen, by = _moderate(seen)
     seen = seen._replace(y=_without_penalties(seen.y))
     posterior = fitted(view, seen)
-    return Learned(view, posterior, Units(posterior.y, seen.y), -1.0 if maximize else 1.0)
+    return Learned(view, posterior, Units(posterior.y, seen.y, by), -1.0 if maximize else 1.0)
+
+
+def _moderate(seen: Observations) -> tuple[Observations, int]:
+    """Observations with losses divided by 2^e, and e: 0 unless differences would overflow or vanish."""
+    by = exponent(seen.y)
+    if abs(by) <= EXTREME:
+        return seen, 0
+    variances = seen.variances
+    if variances is not None:
+        with np.errstate(over="ignore"):
+            variances = np.minimum(np.ldexp(np.ldexp(variances, -by), -by), 1e300)
+    return seen._replace(y=np.ldexp(seen.y, -by), variances=variances), by
 
 
 def _without_penalties(losses: Array) -> Array:

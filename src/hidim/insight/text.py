@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hidim.space.render import printable
+
 
 def short(text: str, most: int, tail: float = 0.5) -> str:
     """One line of at most `most` characters, cut so that about a share `tail` of them is from the end.
@@ -12,7 +14,7 @@ def short(text: str, most: int, tail: float = 0.5) -> str:
         >>> short("a_very_long_parameter_name", 11)
         'a_very…name'
     """
-    text = " ".join(text.split())
+    text = printable(" ".join(text.split()))
     end = round((most - 1) * tail - 0.5)
     return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
 

@@ -20,6 +20,7 @@ class Units:
     Args:
         transformed: t (n,), not all equal.
         losses: y (n,), increasing in t.
+        exponent: e, if y are losses divided by 2^e, because arithmetic with those would overflow.
 
     Example:
         >>> units = Units(np.array([-1.0, 0.0, 1.0]), np.array([10.0, 20.0, 30.0]))
@@ -27,7 +28,8 @@ class Units:
         [-10.0, 5.0, 25.0]
     """
 
-    def __init__(self, transformed: Array, losses: Array) -> None:
+    def __init__(self, transformed: Array, losses: Array, exponent: int = 0) -> None:
+        self._exponent = exponent
         order = np.argsort(losses, kind="stable")
         t, y = transformed[order], losses[order]
         steps = np.floor((t - t[0]) / (NEAR * (t[-1] - t[0])))
@@ -43,4 +45,8 @@ class Units:
         inside = self._curve(np.clip(transformed, first, last))
         below = self._slopes[0] * np.minimum(transformed - first, 0.0)
         above = self._slopes[1] * np.maximum(transformed - last, 0.0)
-        return np.asarray(np.clip(inside + below + above, 2.0 * low - high, 2.0 * high - low))
+        found = np.clip(inside + below + above, 2.0 * low - high, 2.0 * high - low)
+        if self._exponent == 0:
+            return np.asarray(found)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.nan_to_num(np.ldexp(found, self._exponent)))

@@ -123,7 +123,8 @@ def _progress(insight: Findings) -> Iterator[str]:
         return
     best = np.minimum.accumulate(losses)
     since = n - 1 - int(np.argmax(losses == best[-1]))
-    gain, reach = best[n - 1 - n // 4] - best[-1], np.median(losses) - best[-1]
+    with np.errstate(over="ignore"):  # an infinite gain is said as it is
+        gain, reach = best[n - 1 - n // 4] - best[-1], 2.0 * np.median(losses / 2.0) - best[-1]
     if gain <= 0.0:
         yield f"No new best value in the last {since} of {n} complete trials."
         return

@@ -10,7 +10,7 @@ from hidim.insight import Insight
 from hidim.insight.importance import Entry, Importance, percent
 from hidim.insight.text import shortened
 from hidim.insight.words import POOR
-from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, quiet
+from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, plain, quiet
 
 #: Bars of single names, and characters of a name.
 MOST, LONGEST = 12, 30
@@ -37,7 +37,7 @@ def draw_importance(axis: Any, insight: Insight) -> None:
     axis.barh(places, widths, color=colours, height=0.62)
     for place, width in zip(places, widths, strict=True):
         axis.text(width, place, f" {percent(width)}", va="center", ha="left", fontsize=SMALL, color=GREY)
-    axis.set_yticks(places, names, fontsize=SMALL, color=DARK)
+    axis.set_yticks(places, [plain(name) for name in names], fontsize=SMALL, color=DARK)
     axis.set_ylim(max(len(names), FEWEST) - 0.4, -0.6)
     axis.set_xlim(0.0, 1.18 * max(widths))
     axis.tick_params(axis="y", length=0)

@@ -12,7 +12,7 @@ from hidim._types import Array
 from hidim.insight import Insight, Slice
 from hidim.insight.importance import percent
 from hidim.insight.text import short, shortened
-from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, quiet, wants_log
+from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, plain, quiet, wants_log
 
 #: Numbers with at most so many values are drawn as points.
 FEW = 12
@@ -109,7 +109,7 @@ def _points(axis: Any, places: Array, piece: Slice) -> None:
 def _name_labels(axis: Any, labels: list[str]) -> None:
     tilt = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if sum(map(len, labels)) > 24 else {}
     shown = range(0, len(labels), max(1, len(labels) // 16))
-    axis.set_xticks(list(shown), [short(labels[i], 16) for i in shown], fontsize=SMALL, **tilt)
+    axis.set_xticks(list(shown), [plain(short(labels[i], 16)) for i in shown], fontsize=SMALL, **tilt)
 
 
 def _limit(axis: Any, insight: Insight, slices: Sequence[Slice]) -> None:

@@ -14,7 +14,7 @@ from hidim.insight.importance import percent
 from hidim.insight.text import short
 from hidim.insight.words import POOR
 from hidim.plot.curves import rows_of
-from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, quiet
+from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, plain, quiet
 
 #: The most panels of a picture, labels of a choice that are named, and characters below a panel.
 MOST, NAMED, WIDE = 9, 8, 38
@@ -84,7 +84,9 @@ def _draw(axis: Any, effect: Effect) -> None:
         axis.errorbar(places, effect.mean, reach, fmt="o", color=ACCENT, ecolor=PALE, ms=5, elinewidth=3.5)
         named = places[:: max(1, len(places) // NAMED)]
         room = max(3, WIDE // len(named))
-        axis.set_xticks(named, [short(str(effect.grid[place]), room) for place in named], fontsize=SMALL)
+        axis.set_xticks(
+            named, [plain(short(str(effect.grid[place]), room)) for place in named], fontsize=SMALL
+        )
         axis.margins(x=0.2)
         if effect.at is not None:
             axis.plot([effect.grid.index(effect.at)], [0.0], **BEST)

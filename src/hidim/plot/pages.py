@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from hidim.errors import HidimError
 from hidim.insight import Insight
 from hidim.plot.bars import draw_importance
@@ -22,6 +24,9 @@ _Path = str | os.PathLike[str] | None
 
 #: In inches: the width of a page with everything, of pictures of a tree, and of their margins together.
 PAGE, NARROWEST, WIDEST, MARGIN = 11.0, 7.0, 16.0, 0.3
+
+#: The largest values of which there are pictures.
+DRAWABLE = 1e300
 
 
 def overview(
@@ -51,7 +56,7 @@ def overview(
         >>> [axis.get_title(loc="left") for axis in figure.axes]
         ['Convergence', 'Importance', 'Slices through the best']
     """
-    insight = Insight(space, history, maximize=maximize, best=best)
+    insight = _insight(space, history, maximize, best)
     try:
         pieces = insight.slices()
     except HidimError as error:
@@ -72,6 +77,16 @@ def overview(
     if layout:
         draw_tree(figure.add_subplot(grid[2]), insight, layout, PAGE - MARGIN)
     return finish(figure, path)
+
+
+def _insight(space: Space, history: History, maximize: bool | None, best: Trial | None = None) -> Insight:
+    largest = float(np.max(np.abs(history.losses(maximize=False)), initial=0.0))
+    if largest > DRAWABLE:
+        raise HidimError(
+            f"values up to {largest:.2g} cannot be drawn, since axes overflow: return at most {DRAWABLE:g}, "
+            "or fail where there is no value"
+        )
+    return Insight(space, history, maximize=maximize, best=best)
 
 
 def _layout(insight: Insight) -> Arrangement | None:
@@ -97,7 +112,7 @@ def convergence(
 ) -> Any:
     """Every value in the order of finishing, the best so far, and failed trials at the margin."""
     figure = new_figure(7.5, 4.0)
-    draw_convergence(figure.subplots(), Insight(space, history, maximize=maximize, best=best))
+    draw_convergence(figure.subplots(), _insight(space, history, maximize, best))
     return finish(figure, path)
 
 
@@ -106,7 +121,7 @@ def importance(space: Space, history: History, *, maximize: bool | None = None, 
 
     Coordinates of a long `Vector` stand singly where they dominate. See `Insight.importance`.
     """
-    insight = Insight(space, history, maximize=maximize)
+    insight = _insight(space, history, maximize)
     count = len(insight.importance().entries(12))
     figure = new_figure(6.5, 1.3 + 0.28 * max(count, 3))
     draw_importance(figure.subplots(), insight)
@@ -125,7 +140,7 @@ def slices(
 
     By default along the six most important ones. See `Insight.slices`.
     """
-    insight = Insight(space, history, maximize=maximize, best=best)
+    insight = _insight(space, history, maximize, best)
     pieces = insight.slices(*names)
     rows = rows_of(len(pieces))
     figure = new_figure(3.6 * max(rows[0], 1.5), 2.7 * len(rows))
@@ -146,7 +161,7 @@ def components(
 
     All panels have one scale. See `Insight.components`.
     """
-    known = Insight(space, history, maximize=maximize, best=best).components(groups)
+    known = _insight(space, history, maximize, best).components(groups)
     rows = rows_of(len(panels_of(known)))
     figure = new_figure(3.6 * max(rows[0], 1.5), 2.7 * len(rows))
     draw_effects(figure, figure.add_gridspec(1, 1)[0], known)
@@ -166,7 +181,7 @@ def tree(
     Of more than sixty nodes the best are shown. See `Insight.branches`; a space without branches is a
     `HidimError`.
     """
-    insight = Insight(space, history, maximize=maximize, best=best)
+    insight = _insight(space, history, maximize, best)
     layout = lay_out(insight.branches(), maximize=insight.maximize)
     width = min(max(layout.width, NARROWEST), WIDEST) + MARGIN
     figure = new_figure(width, _height(layout, width))

@@ -11,6 +11,7 @@ import numpy as np
 
 from hidim._optional import require
 from hidim._types import Array
+from hidim.space.render import printable
 
 ACCENT, DARK, GREY, PALE = "#1f6feb", "#24292f", "#6e7781", "#afb8c1"
 SMALL, MEDIUM = 8.5, 10.0
@@ -49,15 +50,25 @@ def quiet(axis: Any) -> None:
     axis.set_axisbelow(True)
 
 
+def plain(text: str) -> str:
+    r"""Text as it stands: what is between two dollars would be taken for a formula.
+
+    Example:
+        >>> plain("$a")
+        '\\$a'
+    """
+    return "\n".join(map(printable, text.split("\n"))).replace("$", r"\$")
+
+
 def heading(axis: Any, text: str) -> None:
-    axis.set_title(text, loc="left", fontsize=MEDIUM, color=DARK, fontweight="bold")
+    axis.set_title(plain(text), loc="left", fontsize=MEDIUM, color=DARK, fontweight="bold")
 
 
 def label(axis: Any, *, x: str | None = None, y: str | None = None) -> None:
     if x is not None:
-        axis.set_xlabel(x, fontsize=SMALL + 0.5, color=DARK)
+        axis.set_xlabel(plain(x), fontsize=SMALL + 0.5, color=DARK)
     if y is not None:
-        axis.set_ylabel(y, fontsize=SMALL + 0.5, color=DARK)
+        axis.set_ylabel(plain(y), fontsize=SMALL + 0.5, color=DARK)
 
 
 def note(axis: Any, text: str) -> None:
@@ -66,7 +77,7 @@ def note(axis: Any, text: str) -> None:
     axis.text(
         0.5,
         0.5,
-        text,
+        plain(text),
         transform=axis.transAxes,
         ha="center",
         va="center",

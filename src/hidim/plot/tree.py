@@ -16,7 +16,7 @@ from hidim.insight.importance import percent
 from hidim.insight.text import counted, short
 from hidim.insight.words import NOTABLE, POOR, expectation
 from hidim.plot.layout import LARGE, LITTLE, Arrangement, Size, below
-from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, wants_log
+from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, plain, wants_log
 from hidim.space.nodes import Node
 
 #: The part of the accent colour in the boxes of the best and of the worst node.
@@ -123,8 +123,8 @@ class _Text(NamedTuple):
 def _write(axis: Any, text: _Text, x: float, y: float, size: Size, scale: float) -> None:
     at_right = text.left < 0.0
     axis.text(
-        x + text.left + (size.width if at_right else 0.0), y + text.top, text.words, va="center", zorder=4,
-        ha="right" if at_right else "left", fontsize=text.points * scale, color=text.colour,
+        x + text.left + (size.width if at_right else 0.0), y + text.top, plain(text.words), va="center",
+        zorder=4, ha="right" if at_right else "left", fontsize=text.points * scale, color=text.colour,
         fontweight="bold" if text.bold else "normal",
     )  # fmt: skip
 

@@ -22,8 +22,9 @@ from types import TracebackType
 from typing import Any
 
 from hidim.errors import MethodError
-from hidim.run.evaluate import Call, Report, in_words, out_of_time
+from hidim.run.evaluate import LONGEST, Call, Report, in_words, out_of_time
 from hidim.run.executors import Threads, count_workers
+from hidim.run.orphans import in_worker, prepare, undisturbed
 from hidim.trial import Trial
 
 logger = logging.getLogger("hidim")
@@ -77,7 +78,7 @@ class Crew:
     ) -> None:
         self._call = call
         self._make = None if isinstance(executor, Executor) else executor
-        self._executor = executor if isinstance(executor, Executor) else _made(executor)
+        self._executor = _made(executor)
         self.workers = count_workers(self._executor, workers)
         self.again: deque[Trial] = deque()
         self._running: dict[Future[Report], Started] = {}
@@ -110,21 +111,25 @@ class Crew:
 
     def start(self, trial: Trial) -> None:
         self._starting = True  # if an interrupt comes now, a worker may have a trial whose future is lost
-        try:
-            future = self._submit(trial)
-        except UNSENDABLE as error:
-            raise _unsendable(error) from error
-        except Exception as error:  # it is broken, shut down or gone
-            self._replace(error)
-            future = self._submit_to_new(trial)
-        self._running[future] = Started(trial, time.monotonic())
-        self._starting = False
-        future.add_done_callback(self._ended.put)
+        with undisturbed(self._executor):
+            try:
+                future = self._submit(trial)
+            except UNSENDABLE as error:
+                raise _unsendable(error) from error
+            except Exception as error:  # it is broken, shut down or gone
+                self._replace(error)
+                future = self._submit_to_new(trial)
+            self._running[future] = Started(trial, time.monotonic())
+            self._starting = False
+            future.add_done_callback(self._ended.put)
 
     def _submit(self, trial: Trial) -> Future[Report]:
         # A copy: an objective may take its params apart. A ticket: Dask takes two calls with the same
         # arguments for one, and a noisy objective is evaluated twice on purpose.
-        return self._executor.submit(self._call, copy.deepcopy(dict(trial.params)), uuid.uuid4().hex)
+        params, ticket = copy.deepcopy(dict(trial.params)), uuid.uuid4().hex
+        if isinstance(self._executor, ProcessPoolExecutor):
+            return self._executor.submit(in_worker, self._call, params, ticket)
+        return self._executor.submit(self._call, params, ticket)
 
     def _submit_to_new(self, trial: Trial) -> Future[Report]:
         try:
@@ -177,7 +182,7 @@ class Crew:
         Not by `concurrent.futures.wait`: that holds the futures' locks while it looks at them, and keeps them
         if Ctrl-C comes just then, so that the pool's thread, and with it the exit, waits for them for ever.
         """
-        until = None if patience is None else time.monotonic() + patience
+        until = None if patience is None else time.monotonic() + min(patience, LONGEST)
         ended: set[Future[Report]] = set()
         while not ended or not self._ended.empty():
             left = None if until is None else max(until - time.monotonic(), 0.0)
@@ -294,12 +299,13 @@ class Crew:
         self.dismiss()
 
 
-def _made(make: Callable[[], Executor]) -> Executor:
-    executor = make() if callable(make) else make
+def _made(make: Executor | Callable[[], Executor]) -> Executor:
+    executor = make if isinstance(make, Executor) or not callable(make) else make()
     if not isinstance(executor, Executor):
         raise MethodError(
             f"executor must be a concurrent.futures.Executor or a function that makes one, not {executor!r}"
         )
+    prepare(executor)
     return executor
 
 

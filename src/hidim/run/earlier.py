@@ -7,10 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from hidim import lines
+from hidim import _files, lines
 from hidim._types import Params
 from hidim.errors import MethodError, ParameterError
 from hidim.optimizer import Optimizer
@@ -97,12 +96,12 @@ def _history(source: Any) -> History:
 def _read(path: str | os.PathLike[str]) -> History:
     name = os.fspath(path)
     try:
-        data = Path(path).read_bytes()
+        data = _files.read_bytes(_files.path_of(path))
     except OSError as error:
         raise MethodError(f"start_from: {name} cannot be read: {error.strerror}") from error
-    run = lines.described(name, data)
-    trials = lines.renumbered(lines.read(name, data, Space.from_dict(run["space"])).trials)[0]
-    return History(trials, maximize=run["maximize"])
+    _, space, settings = lines.described(name, data)
+    trials = lines.renumbered(lines.read(name, data, space).trials)[0]
+    return History(trials, maximize=settings["maximize"])
 
 
 def _grouped(reasons: Counter[str]) -> Counter[str]:

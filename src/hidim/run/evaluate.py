@@ -20,6 +20,9 @@ from hidim.space.tree import always_named
 
 Objective = Callable[..., Any]
 
+#: Seconds, thirty years, that clocks and queues can be told to wait.
+LONGEST = 1e9
+
 
 class Report(NamedTuple):
     """What one call of the objective came to: a value, or the reason why there is none.
@@ -125,7 +128,7 @@ def _alarm(timeout: float | None) -> Iterator[None]:
         raise TrialTimeout
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, timeout)
+    signal.setitimer(signal.ITIMER_REAL, min(timeout, LONGEST))
     try:
         yield
     finally:

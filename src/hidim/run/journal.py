@@ -1,6 +1,8 @@
 """The journal: an append-only file that outlives whatever happens to the run.
 
-Its lines are those of `hidim.lines`; each is on the disk before the run goes on.
+Its lines are those of `hidim.lines`; each is on the disk before the run goes on. Before each, the file is
+looked for: one that somebody has deleted is written anew, and if another stands in its place, or somebody has
+written into it or cut it, all trials are written beside it and the run ends.
 """
 
 from __future__ import annotations
@@ -8,19 +10,24 @@ from __future__ import annotations
 import json
 import logging
 import os
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hidim import lines
+from hidim import _files, lines
 from hidim._lock import lock
 from hidim.errors import HistoryError
+from hidim.events import Event
 from hidim.space import Space
 from hidim.trial import Trial
 
 logger = logging.getLogger("hidim")
+
+DELETED = "was deleted"
 
 
 class Journal:
@@ -44,21 +51,27 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], space: Space, settings: Mapping[str, Any]) -> None:
-        self.path = Path(path)
-        existed = self.path.exists()
+        self.path = _files.path_of(path)
+        self._space, self._settings = space, settings
+        existed = _files.exists(self.path, "opened")
+        self._file = self._opened()
         try:
-            self._file = FileIO(self.path, "a+")
-        except OSError as error:
-            raise HistoryError(f"the journal {self.path} cannot be opened: {error.strerror}") from error
-        try:
-            if not lock(self._file):
-                raise HistoryError(
-                    f"the journal {self.path} is in use by another run: wait for it, or give another path"
-                )
-            self._take_up(space, settings, existed)
+            with _files.said(self.path, "taken up"):
+                self._take_up(space, settings, existed)
         except BaseException:
             self.close()
             raise
+
+    def _opened(self) -> FileIO:
+        """The file, locked."""
+        with _files.said(self.path, "opened"):
+            file = FileIO(self.path, "a+")
+        if not lock(file):
+            file.close()
+            raise HistoryError(
+                f"the journal {self.path} is in use by another run: wait for it, or give another path"
+            )
+        return file
 
     def _take_up(self, space: Space, settings: Mapping[str, Any], existed: bool) -> None:
         self._file.seek(0)
@@ -79,8 +92,12 @@ class Journal:
             )
         self.damage = contents.damage
         self.trials, self._ids = lines.renumbered(contents.trials)
+        self._known = {trial.number: trial for trial in self.trials}
         self._next_id = 1 + max(contents.trials, default=-1)
         self._file.truncate(contents.size)
+        self._size = contents.size
+        if contents.unended:
+            self._append(b"\n")
         if contents.run is None or any(contents.run.get(key) != value for key, value in _plain(run).items()):
             self._write(run)
         if not existed:
@@ -90,28 +107,90 @@ class Journal:
         """Note that `trial` is about to be evaluated."""
         self._ids[trial.number] = self._next_id
         self._next_id += 1
+        self._known[trial.number] = trial
         self._write(lines.ask_event(trial, self._ids[trial.number]))
 
     def finish(self, trial: Trial) -> None:
         """Note the value of a complete trial, or the reason of a failed one."""
+        self._known[trial.number] = trial
         self._write(lines.finish_event(trial, self._ids[trial.number]))
 
     def retry(self, trial: Trial) -> None:
         """Note that a trial which failed is about to be evaluated again."""
+        self._known[trial.number] = trial.again()
         self._write(lines.retry_event(self._ids[trial.number]))
 
-    def _write(self, event: lines.Event) -> None:
-        line = lines.seal(event)
+    def _write(self, event: Event) -> None:
+        fault = self._disturbance()
+        if fault is not None:
+            self._recover(fault)  # which knows of this event, too
+            return
         try:
-            written = self._file.write(line)
-            while written < len(line):
-                written += self._file.write(line[written:])
-            os.fsync(self._file.fileno())
+            self._append(lines.seal(event))
         except OSError as error:
             raise HistoryError(
                 f"the journal {self.path} cannot be written: {error.strerror}; all that was told before is "
                 "in it, and the run can be resumed from it"
             ) from error
+
+    def _disturbance(self) -> str | None:
+        """What somebody has done to the file since the last write; None if nothing."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return DELETED
+        mine = os.fstat(self._file.fileno())
+        if not os.path.samestat(found, mine):
+            return "was replaced by another file"
+        if mine.st_size != self._size:
+            return f"was {'cut' if mine.st_size < self._size else 'written to'} by somebody else"
+        return None
+
+    def _recover(self, fault: str) -> None:
+        """Write a file that was deleted anew; whatever else has happened, keep all trials and end the run."""
+        try:
+            if fault != DELETED:
+                raise HistoryError(f"the journal {self.path} {fault} while the run went on")
+            with _files.said(self.path, "written anew"):
+                self._write_anew()
+        except HistoryError as error:
+            raise HistoryError(f"{error}. {self._rescued()}") from error
+        logger.warning("the journal %s was deleted while the run went on, and is written anew", self.path)
+
+    def _write_anew(self) -> None:
+        """All lines of the run into a new file at the old place, which is locked like the old one."""
+        file = self._opened()
+        if os.fstat(file.fileno()).st_size:  # somebody was faster
+            file.close()
+            raise HistoryError(f"the journal {self.path} was replaced by another file while the run went on")
+        self._file.close()
+        self._file, self._size = file, 0
+        self._ids = {number: number for number in self._known}
+        self._next_id = 1 + max(self._known)
+        self._append(self._all())
+        _sync_folder(self.path.parent)
+
+    def _rescued(self) -> str:
+        """Write all trials beside the journal, or where temporary files are, and say where."""
+        for folder in (self.path.parent, Path(tempfile.gettempdir())):
+            with suppress(OSError):
+                handle, name = tempfile.mkstemp(".jsonl", f"{self.path.stem[:99]}.rescued.", folder)
+                with open(handle, "wb") as file:
+                    file.write(self._all())
+                    file.flush()
+                    os.fsync(handle)
+                return f"All {len(self._known)} trials are in {name}, and the run can be resumed from there"
+        return "Its trials could not be written anywhere else, and are lost with the run"
+
+    def _all(self) -> bytes:
+        return lines.whole(self._space, self._settings, list(self._known.values()))
+
+    def _append(self, data: bytes) -> None:
+        written = 0
+        while written < len(data):
+            written += self._file.write(data[written:])
+        os.fsync(self._file.fileno())
+        self._size += len(data)
 
     def close(self) -> None:
         self._file.close()  # which unlocks it
@@ -130,10 +209,10 @@ def recorded_seed(path: str | os.PathLike[str]) -> int | None:
     if not Path(path).is_file() or not (data := Path(path).read_bytes()):
         return None
     try:
-        seed = lines.described(os.fspath(path), data).get("seed")
+        seed: int = lines.described(os.fspath(path), data).settings["seed"]
     except HistoryError:  # whoever opens it will say what is wrong
         return None
-    return seed if isinstance(seed, int) else None
+    return seed
 
 
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:

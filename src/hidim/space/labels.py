@@ -13,6 +13,9 @@ import numpy as np
 
 from hidim.errors import SpaceError
 
+#: Bits of an integer; Python refuses to write much longer ones down.
+LONGEST = 1000
+
 Label: TypeAlias = str | int | float | bool | tuple["Label", ...] | None
 
 
@@ -32,6 +35,8 @@ def checked(label: Any) -> Label:
         raise SpaceError(
             f"Choice: the label {label!r} must be a string, a number, a boolean or None, or a tuple of these"
         )
+    if isinstance(label, int) and label.bit_length() > LONGEST:
+        raise SpaceError("Choice: an integer of hundreds of digits is no label; write it as a string")
     if isinstance(label, float) and not math.isfinite(label):
         raise SpaceError(f"Choice: the label {label!r} must be finite; write it as a string")
     return label

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hidim._limits import COORDINATES_AT_ALL
 from hidim._types import Array, Mask
 from hidim.embed import ranges
 from hidim.embed.ranges import Range
@@ -190,6 +191,8 @@ class Vector:
         dim = integer("Vector", "dim", self.dim)
         if dim < 1:
             raise SpaceError(f"Vector(dim={dim}) has no coordinates; dim must be at least 1")
+        if dim > COORDINATES_AT_ALL:
+            raise SpaceError(f"Vector(dim={dim:.0e}) has too many coordinates; dim must be at most 2**53")
         check_flags("Vector", shared=self.shared)
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "low", each_real("Vector", "low", self.low, dim))
@@ -256,6 +259,9 @@ class ParameterMap(Mapping[str, "Parameter"]):
 
     def __repr__(self) -> str:
         return repr(self._parameters)
+
+    def __deepcopy__(self, memo: object) -> ParameterMap:
+        return self  # nothing in it can change
 
 
 @dataclass(frozen=True)

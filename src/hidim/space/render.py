@@ -37,6 +37,16 @@ def allowed(parameter: Parameter) -> str:
             assert_never(parameter)
 
 
+def printable(text: str) -> str:
+    r"""Text in which control characters are written as Python writes them.
+
+    Example:
+        >>> printable("a\nb")
+        'a\\nb'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def number(value: float) -> str:
     """The shortest text that reads back as the same number.
 
@@ -54,8 +64,10 @@ def tree(space: Mapping[str, Parameter], headline: str) -> str:
 
 
 def _branches(space: Mapping[str, Parameter]) -> list[str]:
-    width = max((len(name) for name in space), default=0)
-    blocks = [[f"{name:<{width}}  {_summary(p)}", *_options(p)] for name, p in space.items()]
+    names = [printable(name) for name in space]
+    width = max(map(len, names), default=0)
+    named = zip(names, space.values(), strict=True)
+    blocks = [[f"{name:<{width}}  {_summary(p)}", *_options(p)] for name, p in named]
     return _draw(blocks)
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from hidim.errors import SpaceError
 from hidim.space.labels import Label, from_plain, to_plain
 from hidim.space.parameters import Choice, Float, Int, Option, Parameter, ParameterMap, Vector
-from hidim.space.tree import Trail, title
+from hidim.space.tree import Trail, check_depth, title
 
 S = TypeVar("S", bound=ParameterMap)
 
@@ -45,6 +45,7 @@ def _write_option(option: Option) -> dict[str, Any]:
 
 def read(data: Any, make_space: Callable[[dict[str, Parameter]], S], path: Trail = ()) -> S:
     """The inverse of `write`; `make_space` is the class Space, handed in because it calls this function."""
+    check_depth(path)
     if not isinstance(data, Mapping):
         place = title(path[:-1], "=".join(map(str, path[-1]))) if path else "the top"
         raise SpaceError(f"at {place}: a space is a table from name to parameter, not {data!r}")

@@ -172,6 +172,13 @@ class Space(ParameterMap):
 
         So every option of a choice is equally likely, however many configurations it leads to.
         """
+        if not isinstance(rng, np.random.Generator):
+            raise ParameterError(
+                f"sample takes a generator first, as in sample(np.random.default_rng(0), 5), not {rng!r}"
+            )
+        whole = isinstance(n, int | np.integer) and not isinstance(n, bool)
+        if n is not None and (not whole or n < 0):
+            raise ParameterError(f"sample(rng, n) wants an integer of at least 0, not {n!r}")
         self.check_dense()
         # A uniform point of the cube decodes to just this.
         if n is None:
@@ -204,7 +211,9 @@ class Space(ParameterMap):
     def from_json(cls, text: str) -> Space:
         try:
             data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except RecursionError:
+            raise SpaceError("this is nested too deeply to be a space") from None
+        except ValueError as error:  # no JSON, or a number of thousands of digits
             raise SpaceError(f"this is not JSON: {error}") from error
         return cls.from_dict(data)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from hidim._limits import CHOICES_NESTED
 from hidim.errors import SpaceError
 from hidim.space.labels import Label
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
@@ -87,6 +88,7 @@ def check_tree(space: Mapping[str, Parameter]) -> None:
 
 def _reachable(space: Mapping[str, Parameter], path: Trail) -> dict[str, Place]:
     """A place for every name in the tree below `path`; refuses two that can be active at the same time."""
+    check_depth(path)
     found: dict[str, Place] = {}
     for name, parameter in space.items():
         branch: dict[str, Place] = {}
@@ -100,6 +102,15 @@ def _reachable(space: Mapping[str, Parameter], path: Trail) -> dict[str, Place]:
     return found
 
 
+def check_depth(path: Trail) -> None:
+    """Refuse a tree that is too deep to be walked through."""
+    if len(path) > CHOICES_NESTED:
+        raise SpaceError(
+            f"choices are nested more than {CHOICES_NESTED} deep, at {path[-1][0]!r}: put some of them side "
+            "by side, or join several into one with more options"
+        )
+
+
 def _refuse_clash(first: Place, second: Place) -> None:
     hint = " (shared=True joins parameters of exclusive options only)" if second.parameter.shared else ""
     raise SpaceError(
@@ -110,8 +121,15 @@ def _refuse_clash(first: Place, second: Place) -> None:
 
 def _check_shared(space: Mapping[str, Parameter]) -> None:
     first: dict[str, Place] = {}
-    for place in walk(space):
+    places = list(walk(space))
+    shared = {place.name: place for place in places if place.parameter.shared}
+    for place in places:
         if not place.parameter.shared:
+            if place.name in shared:
+                raise SpaceError(
+                    f"the parameter {place.name!r} is shared at '{shared[place.name]}' and not at '{place}': "
+                    "say shared=True at both, or at none"
+                )
             continue
         earlier = first.setdefault(place.name, place)
         if earlier.parameter != place.parameter:

@@ -151,10 +151,15 @@ def _loosened(parameter: Float | Int) -> tuple[float, float]:
 
 
 def _refuse(name: str, parameter: Parameter, value: Any, fault: str) -> NoReturn:
-    shown = np.array2string(value, threshold=6) if isinstance(value, np.ndarray) else repr(value)
-    if len(shown) > 80:
-        shown = f"{shown[:60]}…"
+    shown = _shown(value)
     raise ParameterError(f"parameter {name!r} = {shown} {fault}; give {allowed(parameter)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, int) and value.bit_length() > 10_000:
+        return f"an integer of about {value.bit_length() * 0.3:.0f} digits"  # which Python may not write down
+    text = np.array2string(value, threshold=6) if isinstance(value, np.ndarray) else repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}…"
 
 
 def _refuse_name(space: Mapping[str, Parameter], name: Any, value: Any, fitting: Params) -> NoReturn:
