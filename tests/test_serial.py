@@ -16,6 +16,7 @@ from hidim.lines import read, renumbered, whole
 from hidim.methods import METHODS, configured
 from hidim.run.journal import Journal
 from hidim.trial import same_params
+from space.corpus import CORPUS
 from strategies import configurations, quick, spaces
 
 METAS = st.dictionaries(
@@ -154,3 +155,21 @@ def test_a_part_of_an_older_file_is_as_it_was():
     written = serial.write_method(METHODS["gp"])
     del written["utility"]["restless"], written["utility"]["last"]
     assert serial.read_method(written).utility == replace(METHODS["gp"].utility, restless=0.0, last=0.0)
+
+
+def test_a_run_over_every_kind_of_parameter_goes_on_from_its_journal_and_its_file(tmp_path):
+    space, path = CORPUS["sizes"], tmp_path / "run.jsonl"
+
+    def objective(params):
+        assert space.validate(params).keys() == params.keys()
+        return float(np.nansum(space.encode(params)))
+
+    first = minimize(objective, space, 8, seed=1, journal=path, progress=False)
+    again = minimize(objective, space, 14, seed=1, journal=path, progress=False)
+    straight = minimize(objective, space, 14, seed=1, progress=False)
+    assert [t.params.keys() for t in again.history[:8]] == [t.params.keys() for t in first.history]
+    assert all(map(same_params, (t.params for t in again.history), (t.params for t in straight.history)))
+    assert any(isinstance(t.params["layers"], tuple) for t in again.history)
+    loaded = Optimizer.load(path)
+    assert loaded.space == space
+    assert all(map(same_params, (t.params for t in loaded.history), (t.params for t in again.history)))
