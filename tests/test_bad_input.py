@@ -95,6 +95,11 @@ BUILD = {
         "budget must be .* not '9'",
     ),
     "design of no points": (lambda: configured("gp", initial=0), MethodError, "initial"),
+    "design of more points than there are": (
+        lambda: configured("gp", initial=10**400),
+        MethodError,
+        r"initial must be at most 2\*\*53",
+    ),
     "unknown outcome": (
         lambda: configured("gp", outcome="logg"),
         MethodError,
