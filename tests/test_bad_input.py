@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pytest
-from hidim.run.result import result_of
 
 from hidim import Choice, Float, HidimError, Int, Optimizer, Space, Vector
 from hidim.errors import HistoryError, MethodError, ParameterError, SpaceError, TrialError
@@ -95,6 +94,11 @@ BUILD = {
         "budget must be .* not '9'",
     ),
     "design of no points": (lambda: configured("gp", initial=0), MethodError, "initial"),
+    "design of more points than there are": (
+        lambda: configured("gp", initial=10**400),
+        MethodError,
+        r"initial must be at most 2\*\*53",
+    ),
     "unknown outcome": (
         lambda: configured("gp", outcome="logg"),
         MethodError,
@@ -346,13 +350,13 @@ def finished(values, variances=None, space=SPACE_OF_TWO):
 def test_values_at_the_end_of_all_floats_are_explained():
     size = 1.7e308
     made = finished([size * np.sign(0.5 - t.params["x"]) for t in finished([0.0] * 16).history])
-    shares = result_of(made, "").importance()
+    shares = made.result().importance()
     assert shares["x"] > 0.8
-    assert "-1.7e+308" in result_of(made, "").explain()
-    band = result_of(made, "").insight().slices("x")[0]
+    assert "-1.7e+308" in made.result().explain()
+    band = made.result().insight().slices("x")[0]
     assert np.all(np.isfinite([band.low, band.median, band.high]))
     with pytest.raises(HidimError, match=r"values up to 1.7e\+308 cannot be drawn"):
-        result_of(made, "").plot()
+        made.result().plot()
 
 
 def test_a_variance_counts_for_values_that_are_nearly_nothing():
@@ -362,4 +366,4 @@ def test_a_variance_counts_for_values_that_are_nearly_nothing():
     assert np.all(OUTCOMES["identity"].variances(y, np.zeros(4)) == 0.0)
     made = finished(1e-310 * np.arange(1.0, 15.0), np.zeros(14))
     assert made.ask().number == 14
-    result_of(made, "").explain()
+    made.result().explain()

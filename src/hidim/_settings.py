@@ -10,6 +10,9 @@ from typing import Any
 
 from hidim.errors import MethodError
 
+#: Integers of settings; beyond, no count or size can be meant.
+LARGEST = 2**53
+
 
 def at_least(settings: object, /, **least: float) -> None:
     """Raise `MethodError` unless every named setting is a number of at least so much."""
@@ -20,6 +23,8 @@ def at_least(settings: object, /, **least: float) -> None:
         if not number or not bound <= value < math.inf:
             kind = "an integer" if whole else "a finite number"
             raise _refusal(settings, name, f"must be {kind} of at least {bound}")
+        if whole and value > LARGEST:
+            raise MethodError(f"{type(settings).__name__}: {name} must be at most 2**53")
 
 
 def one_of(settings: object, /, **allowed: Sequence[str]) -> None:

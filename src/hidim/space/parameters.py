@@ -50,6 +50,11 @@ RARE = {"rare": True}
 LARGEST_INT = 2**43
 
 
+def _definition(parameter: Any) -> dict[str, Any]:
+    """What is pickled of a parameter: what was said, without what is cached."""
+    return {each.name: getattr(parameter, each.name) for each in fields(parameter)}
+
+
 @dataclass(frozen=True, repr=False)
 class Float:
     """A real number in [low, high], or one of low, low + step, …, high.
@@ -97,6 +102,8 @@ class Float:
     @property
     def width(self) -> int:
         return 1
+
+    __getstate__ = _definition
 
     @cached_property
     def steps(self) -> Spaced | None:
@@ -210,6 +217,8 @@ class Vector:
     @property
     def levels(self) -> float:
         return math.inf
+
+    __getstate__ = _definition
 
     @cached_property
     def range(self) -> Range:
@@ -339,6 +348,8 @@ class Choice:
     @property
     def labels(self) -> tuple[Label, ...]:
         return tuple(option.label for option in self.options)
+
+    __getstate__ = _definition
 
     @cached_property
     def positions(self) -> dict[Label, int]:
