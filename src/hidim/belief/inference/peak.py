@@ -27,9 +27,9 @@ from hidim.gp.posterior import factorise
 #: Hyperparameters are fitted to so many trials for every column, within these limits, evenly by rank, and the
 #: transform of losses is judged by these; predictions know all trials. A likelihood costs n³, and nobody shall
 #: notice a refit: see benchmarks/results/refits.md.
-EACH, PART = 4, (256, 512)
+EACH, PART = 2, (200, 512)
 
-#: Starts of a fit to such a part race: each has so many likelihoods, and the best of them goes on.
+#: Starts of a fit to such a part race: each has so many likelihoods, and the best goes on as a warm start does.
 RACE = 12
 
 #: Longer histories that are fitted as a whole are so on a part first, if from nothing: 13 instead of 40 s for
@@ -187,8 +187,9 @@ def climbed(
         part = slice(None, None, math.ceil(2 * len(x) / LONG))
         few = None if noise is None else noise[part]
         starts = [climb(x[part], losses[part], starts, variances=few).theta]
-    if race is not None and len(x) < n and len(starts) > 1:
+    if race is not None and len(x) < n and cold:
         starts = [climb(x, losses, starts, max_evaluations=race, variances=noise).theta]
+        calls = min(calls, WARM_LIMITS[1])
     theta = climb(x, losses, starts, max_evaluations=calls, variances=noise).theta
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome, rows)
