@@ -14,6 +14,7 @@ thread, so that other work on the machine hardly counts.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 from collections.abc import Iterator
@@ -94,14 +95,15 @@ def table(before: dict[str, Any], after: dict[str, Any]) -> str:
     header = ["", "n", "asks", "median, s", "largest", "ratio", "median, now", "largest, now", "ratio, now"]
     rows = []
     for name, old in before["asks"].items():
-        for low, high in zip(BANDS, BANDS[1:], strict=False):
+        for low, high in itertools.pairwise(BANDS):
             cells = [_told(listed, low, high) for listed in (old, after["asks"][name])]
             rows.append([name, f"{low} to {high}", cells[0][0], *cells[0][1:], *cells[1][1:]])
     firsts = [[name, f"{s:.2f}", f"{after['first'][name]:.2f}"] for name, s in before["first"].items()]
     return "\n\n".join(
         [
-            "# Refits: own time of asks, before and after hyperparameters were fitted to a part of the trials",
-            "Seconds of the processor on one thread, on a machine that had other work, too. `python benchmarks/refits.py`, as it says.",
+            "# Refits: own time of asks, before and after fits to a part of the trials",
+            "Seconds of the processor on one thread, on two cores that had other work, too: up to four times as "
+            "long as alone, before and after. `python benchmarks/refits.py`, as it says.",
             render(header, rows, markdown=True),
             "The first ask after so many added trials; random search as a whole:",
             render(["", "s", "s, now"], firsts, markdown=True),

@@ -124,4 +124,5 @@ def test_draws_know_a_part_of_many_observations_and_the_mean_all_of_them(posteri
     of_few = posterior.effects(np.random.default_rng(0), 5).coefficients
     assert max(factored) == 8
     np.testing.assert_array_equal(of_few[0], of_all[0])
-    assert np.all(np.isfinite(of_few)) and not np.array_equal(of_few, of_all)
+    assert np.all(np.isfinite(of_few))
+    assert not np.array_equal(of_few, of_all)

@@ -65,7 +65,7 @@ class Seen:
         return None
 
     def _close(self, point: Array, rows: Indices | slice = slice(None)) -> Indices:
-        """Which of those rows (k,) are too close to `point` in its columns, the first ones; of all of them."""
+        """Which of those rows, of all by default, are too close to `point` (c,) in the first c columns."""
         known = self._points[:, : len(point)][rows]
         close = np.all(np.abs(known - point) < self._tolerance[rows], axis=1)
         return np.arange(len(self._points))[rows][close]

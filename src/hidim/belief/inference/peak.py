@@ -25,11 +25,11 @@ from hidim.gp.outcome import OUTCOMES, evidence
 from hidim.gp.posterior import factorise
 
 #: Hyperparameters are fitted to so many trials for every column, within these limits, evenly by rank, and the
-#: transform of losses is judged by these; predictions know all trials. A likelihood costs n³, and nobody shall
-#: notice a refit: see benchmarks/results/refits.md.
+#: transform of losses is judged by these; predictions know all trials. A likelihood costs n³, and nobody is
+#: to notice a refit: see benchmarks/results/refits.md.
 EACH, PART = 2, (200, 512)
 
-#: Starts of a fit to such a part race: each has so many likelihoods, and the best goes on as a warm start does.
+#: Starts of a fit to such a part race: each has so many likelihoods, and the best goes on like a warm start.
 RACE = 12
 
 #: Longer histories that are fitted as a whole are so on a part first, if from nothing: 13 instead of 40 s for
