@@ -18,8 +18,8 @@ from hidim.errors import NumericalError
 #: Relative to the mean of the diagonal: what is added to it, step by step, until the matrix factors.
 JITTER_LADDER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 
-#: Covariances below this are 0. No sum with a variance notices, and products of a few of them would be numbers
-#: with which processors take a hundred times as long: with length-scales of .0055 of the range in 10
+#: Covariances below this are 0. No sum with a variance notices, and products of a few of them would be such
+#: numbers as processors take a hundred times as long for: with length-scales of .0055 of the range in 10
 #: dimensions, a factor of 1500 rows took 4.1 s instead of .07.
 TINY = 1e-60
 
