@@ -10,6 +10,7 @@ from hidim import Optimizer, Space, TrialState, Vector
 from hidim.belief.feasibility import caution, has_place, learn_feasibility
 from hidim.belief.priors import Flat
 from hidim.frame import Ground, observe
+from hidim.gp.fit import fit
 from hidim.optim.base import Score
 
 SPACE = Space(x=Vector(4, 0, 1))
@@ -120,3 +121,20 @@ def test_failures_have_a_place_or_not():
     chances = dict(zip(map(bytes, points), np.random.default_rng(1).random(80), strict=True))
     assert has_place(learnt(points, lambda x: x[0] > 0.6).posterior)
     assert not has_place(learnt(points, lambda x: chances[bytes(x)] < 0.2).posterior)
+
+
+def test_labels_of_a_long_history_are_fitted_by_a_part_and_all_count(monkeypatch):
+    fitted = []
+
+    def spied(model, x, labels, *rest, **more):
+        fitted.append(labels)
+        return fit(model, x, labels, *rest, **more)
+
+    monkeypatch.setattr("hidim.belief.feasibility.fit", spied)
+    monkeypatch.setattr("hidim.belief.feasibility.PART", 20)
+    points = np.random.default_rng(0).random((60, SPACE.dim))
+    feasibility = learnt(points, lambda point: point[0] > 0.5)
+    share = np.mean(points[:, 0] > 0.5)
+    assert [len(labels) for labels in fitted] == [20]
+    assert np.mean(fitted[0] < 0.0) == pytest.approx(share, abs=0.06)
+    assert len(feasibility.posterior.y) == 60

@@ -11,7 +11,7 @@ import pytest
 
 from hidim import Optimizer, Space, Vector
 from hidim.belief.inference import Fitted, Inference, Peak, Slices, Study
-from hidim.belief.inference.peak import new_fit
+from hidim.belief.inference.peak import PART, new_fit
 from hidim.belief.priors import Flat, Prior, tag
 from hidim.errors import MethodError
 from hidim.frame import Cube
@@ -234,3 +234,42 @@ def test_histories_know_a_prior_by_what_it_was_before_it_had_more_settings():
     before = "Flat(lengthscales='hierarchical') 5 null"
     assert tag(Flat(), 5) == f"{zlib.crc32(before.encode()):08x}"
     assert len({tag(Flat(), 5), tag(Flat(form="se"), 5), tag(Flat(), 6), tag(Flat(), 5, [[0]])}) == 4
+
+
+# -- long histories ------------------------------------------------------------------------------------------
+
+
+def fitted_rows(monkeypatch, n: int) -> tuple[list[int], Study, Fitted]:
+    """Of how many trials each likelihood of the first fit after `n` was."""
+    rows: list[int] = []
+    original = Model.negative_log_posterior
+
+    def counted(self, theta, x, *rest):
+        rows.append(len(x))
+        return original(self, theta, x, *rest)
+
+    monkeypatch.setattr(Model, "negative_log_posterior", counted)
+    case = study(Flat(), *({} for _ in range(n)))
+    fitted = Peak().fitted(case, np.random.default_rng(0))
+    return rows, case, fitted
+
+
+def test_hyperparameters_are_fitted_to_a_part_of_a_long_history_and_predictions_know_all_of_it(monkeypatch):
+    rows, case, fitted = fitted_rows(monkeypatch, 1000)
+    assert set(rows) == {PART[0]}
+    assert len(rows) < 120
+    assert fitted.n == 1000
+    assert len(case.posteriors(fitted)[0].y) == 1000
+
+
+def test_shorter_histories_are_fitted_as_a_whole(monkeypatch):
+    assert set(fitted_rows(monkeypatch, 60)[0]) == {60}
+
+
+def test_what_a_part_says_of_length_scales_is_about_what_all_trials_say(monkeypatch):
+    case = study(Flat("isotropic"), *({} for _ in range(400)))
+    of_part = Peak(outcome="identity").fitted(case, np.random.default_rng(0)).thetas[0]
+    monkeypatch.setattr("hidim.belief.inference.peak.PART", (400, 400))
+    of_all = Peak(outcome="identity").fitted(case, np.random.default_rng(0)).thetas[0]
+    assert not np.array_equal(of_part, of_all)
+    np.testing.assert_allclose(of_part[:-1], of_all[:-1], atol=0.7)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from hidim.gp import linalg
 from hidim.gp.kernels import Effects, Matern, Scaled, Stationary
 from hidim.gp.kernels.algebra import ABSENT
 from hidim.gp.maps import HierarchicalScale
@@ -108,3 +109,20 @@ def test_a_model_whose_effects_are_absent_has_none(posterior):
     theta[0] = ABSENT
     assert posterior.has_effects
     assert not Posterior(posterior.model, theta, posterior.x, posterior.y).has_effects
+
+
+def test_draws_know_a_part_of_many_observations_and_the_mean_all_of_them(posterior, monkeypatch):
+    factored = []
+    original = linalg.cholesky
+    monkeypatch.setattr(
+        linalg, "cholesky", lambda a, ridge=0.0: factored.append(len(a)) or original(a, ridge)
+    )
+    of_all = posterior.effects(np.random.default_rng(0), 5).coefficients
+    assert max(factored) == len(posterior.y)
+    factored.clear()
+    monkeypatch.setattr("hidim.gp.posterior.DRAWN", 8)
+    of_few = posterior.effects(np.random.default_rng(0), 5).coefficients
+    assert max(factored) == 8
+    np.testing.assert_array_equal(of_few[0], of_all[0])
+    assert np.all(np.isfinite(of_few))
+    assert not np.array_equal(of_few, of_all)

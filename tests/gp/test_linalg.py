@@ -69,3 +69,17 @@ def test_a_ridge_is_added_to_the_diagonal_and_the_matrix_left_alone():
     np.testing.assert_allclose(factor @ factor.T, matrix + 0.25 * np.eye(2))
     assert jitter == 0.0
     assert matrix[0, 0] == 1.0
+
+
+def test_numbers_next_to_zero_are_kept_out_of_factors_for_they_are_slow():
+    powers = np.random.default_rng(0).uniform(-300.0, -61.0, (40, 40))
+    covariance = 10.0 ** np.minimum(powers, powers.T)
+    np.fill_diagonal(covariance, 1.0)
+    covariance[3, 4] = covariance[4, 3] = 0.5
+    kept = covariance.copy()
+    factor, _ = linalg.cholesky(covariance)
+    np.testing.assert_array_equal(covariance, kept)
+    np.testing.assert_allclose(factor @ factor.T, covariance, rtol=1e-12, atol=1e-60)
+    assert np.count_nonzero(factor) == 41
+    solved = linalg.solve_lower(factor, np.asfortranarray(covariance[:, 5:6]))
+    np.testing.assert_array_equal(np.flatnonzero(solved), [5])

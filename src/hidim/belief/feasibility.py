@@ -34,6 +34,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from hidim._types import Array, Mask
+from hidim.belief.priors import evenly
 from hidim.frame import Observations
 from hidim.gp.fit import fit
 from hidim.gp.hyperparameter import Hyperparameter
@@ -59,6 +60,9 @@ WORSE = 0.3
 
 #: Refit when the number of finished trials has grown by this share, as for losses, within so many calls.
 GROWTH, CALLS, LIMITS = 0.15, 15_000, (5, 30)
+
+#: Trials that are fitted at the most, as many of them failed as of all; predictions know all.
+PART = 512
 
 #: Trials that no search has suggested: what they ended like says nothing of how careful it has to be.
 UNSEARCHED = ("design", "probe", "given", "added", "random", "sobol")
@@ -147,8 +151,9 @@ def learn_feasibility(
         known = Posterior(model, np.array(last["theta"]), x, labels)
         return Feasibility(known, last["place"], caution(history) * last["place"], {})
     start = model.put(model.start if last is None else np.array(last["theta"]), held)
-    calls, holding = int(np.clip(CALLS / len(x), *LIMITS)), model.holding(held) if held else None
-    fitted = fit(model, x, labels, [start], max_evaluations=calls, held=holding)
+    rows, holding = evenly(labels, PART), model.holding(held) if held else None
+    calls = int(np.clip(CALLS / len(rows), *LIMITS))
+    fitted = fit(model, x[rows], labels[rows], [start], max_evaluations=calls, held=holding)
     posterior = Posterior(model, fitted.theta, x, labels)
     place = has_place(posterior)
     meta = {"prior": tag, "n": len(x), "theta": fitted.theta.tolist(), "place": place}

@@ -78,7 +78,7 @@ class Cube(Frame):
         none, center = np.empty((0, task.space.dim)), self._center(task, seen)
         ground = Ground(task.space, center=center, ball=self.region == "ball")
         given = center is not None and not self.moves
-        awaits = given and Seen(seen).first_new(np.asarray(center)[None]) is not None
+        awaits = given and Seen.of(seen).first_new(np.asarray(center)[None]) is not None
         return Scene(
             task,
             history,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import compress, count, islice
+from operator import is_not
 from typing import Any
 
 import numpy as np
 
 from hidim._limits import COLUMNS_COMPARED
-from hidim._types import Array, Rng
+from hidim._types import Array, Indices, Rng
 from hidim.embed import Embedding
 from hidim.frame.base import Ground, Scene
 from hidim.frame.embedded import SPARE, configuration, embedding_name
 from hidim.frame.observe import Observations, observe
-from hidim.task import Suggestion
+from hidim.space import Space
+from hidim.task import Suggestion, Task
+from hidim.trial import History, Trial, TrialState
 
 #: Finite spaces up to this size are searched to the last configuration: a second's work.
 ENUMERABLE = 100_000
@@ -32,22 +35,40 @@ class Seen:
     """The points that were evaluated, and those that are being.
 
     Args:
-        seen: as points (·, d); inactive columns are NaN.
-        repeat: complete trials may be repeated, as makes sense if their values are noisy.
+        points: (n, d), with −1 in inactive columns.
+        tolerance: how close to each is too close, in every coordinate (n, 1).
     """
 
-    def __init__(self, seen: Observations, *, repeat: bool = False) -> None:
+    def __init__(self, points: Array, tolerance: Array) -> None:
+        self._points, self._tolerance = points, tolerance
+
+    @classmethod
+    def of(cls, seen: Observations, *, repeat: bool = False) -> Seen:
+        """All that was observed; with `repeat`, complete trials may be repeated, as noisy ones should be."""
         done = seen.failed if repeat else np.vstack([seen.x, seen.failed])
-        self._points = np.nan_to_num(np.vstack([done, seen.running]), nan=-1.0)
-        self._tolerance = np.repeat([TOLERANCE, NEARLY], [len(done), len(seen.running)])[:, None]
+        tolerance = np.repeat([TOLERANCE, NEARLY], [len(done), len(seen.running)])[:, None]
+        return cls(_filled(np.vstack([done, seen.running])), tolerance)
+
+    @classmethod
+    def in_all(cls, task: Task, history: History) -> Seen:
+        """All trials, for methods that ask for nothing else: whatever is new since the last call is added."""
+        kept: _Kept | None = task.memo.get(Seen, "all")
+        if kept is None:
+            kept = task.memo.keep(Seen, "all", _Kept(task.space))
+        return kept.seen(history)
 
     def first_new(self, points: Array) -> int | None:
         """The place of the first row of `points` (k, d) that has not been seen."""
-        for place, point in enumerate(points):
-            distance = np.abs(self._points - np.nan_to_num(point, nan=-1.0))
-            if not np.any(np.all(distance < self._tolerance, axis=1)):
+        for place, point in enumerate(_filled(points)):
+            if not len(self._close(point, self._close(point[:1]))):  # a first column rules most of them out
                 return place
         return None
+
+    def _close(self, point: Array, rows: Indices | slice = slice(None)) -> Indices:
+        """Which of those rows, of all by default, are too close to `point` (c,) in the first c columns."""
+        known = self._points[:, : len(point)][rows]
+        close = np.all(np.abs(known - point) < self._tolerance[rows], axis=1)
+        return np.arange(len(self._points))[rows][close]
 
     def any_new(self, ground: Ground, rng: Rng) -> Array | None:
         """An unseen point of `ground`: random ones first, then, in a small finite space, all of them."""
@@ -58,6 +79,47 @@ class Seen:
             points = space.encode_all(block)
             place = self.first_new(points)
         return None if place is None else np.asarray(points[place])
+
+
+class _Kept:
+    """The trials of a history as `Seen` wants them, kept from suggestion to suggestion.
+
+    Trials are never changed, only replaced: what is the same object is the same trial.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._trials: list[Trial] = []
+        self._points, self._tolerance = np.empty((0, space.dim)), np.empty((0, 1))
+
+    def seen(self, history: History) -> Seen:
+        n, known = len(history), len(self._trials)
+        changed = [*compress(count(), map(is_not, self._trials, history)), *range(known, n)]
+        if changed:
+            self._enter(changed, [history[place] for place in changed])
+        return Seen(self._points[:n], self._tolerance[:n])
+
+    def _enter(self, places: list[int], trials: list[Trial]) -> None:
+        if places[-1] >= len(self._points):
+            rows = max(places[-1] + 1, 3 * len(self._points) // 2)
+            self._points, self._tolerance = (_longer(a, rows) for a in (self._points, self._tolerance))
+        self._points[places] = _filled(self._space.encode_all([trial.params for trial in trials]))
+        running = [trial.state is TrialState.RUNNING for trial in trials]
+        self._tolerance[places, 0] = np.where(running, NEARLY, TOLERANCE)
+        for place, trial in zip(places, trials, strict=True):
+            self._trials[place : place + 1] = [trial]
+
+
+def _filled(points: Array) -> Array:
+    """Points with −1 in inactive columns."""
+    return np.where(np.isnan(points), -1.0, points)
+
+
+def _longer(array: Array, rows: int) -> Array:
+    """With room for so many rows."""
+    grown = np.empty((rows, array.shape[1]))
+    grown[: len(array)] = array
+    return grown
 
 
 def unseen(ground: Ground, seen: Seen, points: Array, rng: Rng, meta: dict[str, Any]) -> Suggestion:
@@ -79,7 +141,7 @@ def suggestion(
     sense if their values are noisy.
     """
     if scene.embedding is None:
-        return unseen(scene.ground, Seen(scene.seen, repeat=repeat), points, rng, meta)
+        return unseen(scene.ground, Seen.of(scene.seen, repeat=repeat), points, rng, meta)
     return _lifted(scene, scene.embedding, points, rng, meta, repeat)
 
 
@@ -88,7 +150,7 @@ def _lifted(
 ) -> Suggestion:
     space = scene.task.space
     compared = space.dim <= COLUMNS_COMPARED
-    known = Seen(observe(scene.task, scene.history) if compared else scene.seen, repeat=repeat)
+    known = Seen.of(observe(scene.task, scene.history) if compared else scene.seen, repeat=repeat)
 
     def first_new(block: Array) -> Array | None:
         low = scene.to_low(block)

@@ -18,6 +18,11 @@ from hidim.errors import NumericalError
 #: Relative to the mean of the diagonal: what is added to it, step by step, until the matrix factors.
 JITTER_LADDER = (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 
+#: Covariances below this are 0. No sum with a variance notices, and products of a few of them would be such
+#: numbers as processors take a hundred times as long for: with length-scales of .0055 of the range in 10
+#: dimensions, a factor of 1500 rows took 4.1 s instead of .07.
+TINY = 1e-60
+
 
 def cholesky(matrix: Array, ridge: float | Array = 0.0) -> tuple[Array, float]:
     """Lower factor L of `matrix` (n, n) + `ridge` I, and the jitter that had to be added besides.
@@ -31,7 +36,7 @@ def cholesky(matrix: Array, ridge: float | Array = 0.0) -> tuple[Array, float]:
     """
     if len(matrix) == 0:
         return np.empty((0, 0), order="F"), 0.0
-    scale = float(np.mean(np.diagonal(matrix)) + np.mean(ridge))
+    matrix, scale = _without_tiny(matrix), float(np.mean(np.diagonal(matrix)) + np.mean(ridge))
     for rung in JITTER_LADDER:
         trial = np.array(matrix.T, order="F")  # symmetric, and so a plain copy if it is stored by rows
         trial.flat[:: len(trial) + 1] += ridge + rung * scale
@@ -42,6 +47,12 @@ def cholesky(matrix: Array, ridge: float | Array = 0.0) -> tuple[Array, float]:
         f"a {matrix.shape[0]}×{matrix.shape[0]} covariance stays indefinite with a jitter of "
         f"{JITTER_LADDER[-1]:g}; look for NaN in the data or for a kernel that is not positive semi-definite"
     )
+
+
+def _without_tiny(covariances: Array) -> Array:
+    """The same with 0 for what is next to 0."""
+    tiny = np.abs(covariances) < TINY
+    return np.where(tiny, 0.0, covariances) if tiny.any() else covariances
 
 
 def cholesky_by_blocks(matrix: Array, blocks: Sequence[Indices], ridge: float | Array = 0.0) -> Array:
@@ -97,7 +108,7 @@ def extend_block(factor: Array, cross: Array, block: Array) -> Array:
 
 def solve_lower(factor: Array, right: Array) -> Array:
     """L⁻¹ B for B of shape (n, m)."""
-    return np.asarray(blas.dtrsm(1.0, factor, right, lower=1)) if right.size else right
+    return np.asarray(blas.dtrsm(1.0, factor, _without_tiny(right), lower=1)) if right.size else right
 
 
 def solve_upper(factor: Array, right: Array) -> Array:

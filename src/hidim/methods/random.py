@@ -11,7 +11,6 @@ from hidim._types import Array, Rng
 from hidim.embed import LazyVector, Uniform
 from hidim.frame import Ground
 from hidim.frame.novelty import Seen, unseen
-from hidim.frame.observe import observe
 from hidim.methods.base import Method
 from hidim.optim.starts import sobol
 from hidim.task import Suggestion, Task
@@ -64,5 +63,5 @@ class SobolSearch(Method):
 
 
 def _new(task: Task, history: History, point: Array, rng: Rng, way: str) -> Suggestion:
-    seen = Seen(observe(task, history))
+    seen = Seen.in_all(task, history)
     return unseen(Ground(task.space), seen, task.space.snap(point), rng, {"way": way})

@@ -123,7 +123,7 @@ class Paths(Search):
         if target.roots is not None:
             found = self.composed(belief, axes, root, [target.roots], best, rng, refine)[0]
             points = axes.back(found.points)
-            if Seen(situation.scene.seen).first_new(points) is None:
+            if Seen.of(situation.scene.seen).first_new(points) is None:
                 points = self._others(belief, axes, root, target.roots, np.vstack([points[:1], best]), rng)
             return Found(points, GROUPS, _walked(walks))
         compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)

@@ -24,8 +24,16 @@ from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, evidence
 from hidim.gp.posterior import factorise
 
-#: Histories with more complete trials than this are fitted from nothing on a part of them first: 13 instead
-#: of 40 s for the first suggestion after 2000 trials in 100 dimensions.
+#: Hyperparameters are fitted to so many trials for every column, within these limits, evenly by rank, and the
+#: transform of losses is judged by these; predictions know all trials. A likelihood costs n³, and nobody is
+#: to notice a refit: see benchmarks/results/refits.md.
+EACH, PART = 2, (200, 512)
+
+#: Starts of a fit to such a part race: each has so many likelihoods, and the best goes on like a warm start.
+RACE = 12
+
+#: Longer histories that are fitted as a whole are so on a part first, if from nothing: 13 instead of 40 s for
+#: the first suggestion after 2000 trials in 100 dimensions.
 LONG = 800
 
 #: A fit starts from nothing, too, when trials have grown by this factor since it last did; not varied.
@@ -84,12 +92,13 @@ class Peak(Inference):
         others = [held for held in others if self.twins and model.holding(held).any()]
         if last is not None and len(last.thetas) < 1 + len(others):
             last = _with_more(study, model, last, 1 + len(others))
-        theta, name, cold = climbed(study, model, last, self.outcome, held=first)
-        thetas = [theta]
+        most = int(np.clip(EACH * study.scene.ground.dim, *PART))
+        theta, name, cold = climbed(study, model, last, self.outcome, most, first, race=RACE)
+        thetas, rows = [theta], part_of(study, most)
         for held in others:
             start = None if last is None else last.thetas[len(thetas)]
             simplest = len(thetas) == len(others)
-            thetas.append(_sibling(study, model, start, theta, name, held, simplest=simplest))
+            thetas.append(_sibling(study, model, start, theta, name, held, rows, simplest=simplest))
         return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure), rng)
 
     def known(self, study: Study) -> Fitted | None:
@@ -145,12 +154,16 @@ def climbed(
     outcome: str,
     most: int | None = None,
     held: Mapping[str, float] = MappingProxyType({}),
+    *,
+    race: int | None = None,
 ) -> tuple[Array, str, int]:
     """θ at the peak, the transform under which, and the number of trials at the last cold start.
 
     Args:
         most: the most trials that θ and the transform are fitted to, evenly by rank; all by default.
         held: parameters that are held, and their values.
+        race: likelihoods after which the best of several starts goes on alone, if there are more trials than
+            `most`; by default all of them go to their ends.
     """
     climb = partial(fit, model, held=model.holding(held) if held else None)
     n = len(study.seen.y)
@@ -174,6 +187,9 @@ def climbed(
         part = slice(None, None, math.ceil(2 * len(x) / LONG))
         few = None if noise is None else noise[part]
         starts = [climb(x[part], losses[part], starts, variances=few).theta]
+    if race is not None and len(x) < n and cold:
+        starts = [climb(x, losses, starts, max_evaluations=race, variances=noise).theta]
+        calls = min(calls, WARM_LIMITS[1])
     theta = climb(x, losses, starts, max_evaluations=calls, variances=noise).theta
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome, rows)
@@ -220,17 +236,21 @@ def _sibling(
     theta: Array,
     name: str,
     held: Mapping[str, float],
+    rows: Any,
     *,
     simplest: bool,
 ) -> Array:
-    """θ at the peak among those in which some parameters are `held`; the simplest has but a handful."""
-    n, losses, holding = len(study.seen.y), OUTCOMES[name](study.seen.y), model.holding(held)
+    """θ at the peak among those in which some parameters are `held`; the simplest has but a handful.
+
+    Args:
+        rows: of what was seen, those that are fitted.
+    """
+    x, losses, holding = study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], model.holding(held)
     start = model.start if start is None else start
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
     start = model.put(start, held)
     calls, limits = (TWIN_CALLS, TWIN_LIMITS) if simplest else (CALLS, WARM_LIMITS)
-    few = int(np.clip(calls / n, *limits))
-    noise = study.variances(name)
-    found = fit(model, study.seen.x, losses, [start], max_evaluations=few, held=holding, variances=noise)
-    return found.theta
+    few, noise = int(np.clip(calls / len(x), *limits)), study.variances(name)
+    noise = None if noise is None else noise[rows]
+    return fit(model, x, losses, [start], max_evaluations=few, held=holding, variances=noise).theta
