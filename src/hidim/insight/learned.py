@@ -17,6 +17,7 @@ from hidim.gp.kernels.base import Against
 from hidim.gp.outcome import OUTCOMES
 from hidim.gp.posterior import Posterior
 from hidim.insight.fitting import View, even, fitted
+from hidim.insight.penalties import Cut
 from hidim.insight.units import Units
 from hidim.space import Space
 from hidim.task import Task
@@ -26,10 +27,6 @@ from hidim.trial import History
 ENOUGH = 5
 #: Of more complete trials, this many are chosen evenly by rank: the fit takes seconds, not minutes.
 MOST_TRIALS = 500
-#: Losses of the worse half that are so many times as far from the best as the next one are penalties, if the
-#: largest of them is at most so many times as far as the smallest: those of a run that has converged also
-#: leave a gap, but are spread over what the objective does elsewhere.
-PENALTY, ALIKE = 100.0, 10.0
 #: Half the width of a central 95 % interval, in standard deviations.
 CENTRAL = 1.96
 
@@ -51,12 +48,14 @@ class Learned:
         posterior: of the transformed, standardised losses.
         units: back from those to losses.
         sign: −1 if large values are good, so that losses are the values times it.
+        cut: the gap before penalties, if losses were seen without it.
     """
 
     view: View
     posterior: Posterior
     units: Units
     sign: float
+    cut: Cut | None = None
 
     @property
     def space(self) -> Space:
@@ -122,20 +121,6 @@ def learn(view: View, history: History, *, maximize: bool) -> Learned:
         raise HidimError(
             f"all {len(complete)} values are {complete[0].value:g}: nothing tells one parameter from another"
         )
-    seen = seen._replace(y=_without_penalties(seen.y))
-    posterior = fitted(view, seen)
-    return Learned(view, posterior, Units(posterior.y, seen.y), -1.0 if maximize else 1.0)
-
-
-def _without_penalties(losses: Array) -> Array:
-    """Losses (n,), with those out of all proportion, as penalties for bad configurations are, brought nearer.
-
-    Example:
-        >>> _without_penalties(np.array([1.0, 2.0, 3.0, 1e9, 1.5])).tolist()
-        [1.0, 2.0, 3.0, 7.0, 1.5]
-    """
-    best = float(losses.min())
-    upper = np.sort(losses - best)[len(losses) // 2 :]
-    wide = (upper[1:] > PENALTY * upper[:-1]) & (upper[:-1] > 0.0) & (upper[-1] <= ALIKE * upper[1:])
-    gaps = np.flatnonzero(wide)
-    return np.minimum(losses, best + 3.0 * upper[gaps[0]]) if len(gaps) else losses
+    posterior, cut = fitted(view, seen)
+    units = Units(posterior.y, seen.y, None if cut is None else cut.penalties(seen.y))
+    return Learned(view, posterior, units, -1.0 if maximize else 1.0, cut)
