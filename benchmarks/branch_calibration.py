@@ -2,11 +2,11 @@
 
 Every tree has two to four options, some with a choice of their own behind them, and up to two parameters that
 all branches have. What a leaf does with its parameters is a bowl, ripples, a smooth random function, or the
-exponential of one; what all have in common is added, or bends with the rest. One tree in five is noisy. Half of the
-histories are random designs, half are runs of `auto`, of 20 to 60 trials each; in one of three, an option is
-hardly ever chosen. The truth of a node is the smallest value without noise of all leaves behind it.
+exponential of one; what all have in common is added, or bends with the rest. One tree in five is noisy. Half
+of the histories are random designs, half are runs of `auto`, of 20 to 60 trials each; in one of three, an
+option is hardly ever chosen. The truth of a node is the smallest value without noise of all leaves behind it.
 
-python benchmarks/branch_calibration.py --histories /tmp/trees.pickle --out benchmarks/results/branch-calibration.md
+python benchmarks/branch_calibration.py --histories trees.pickle --out trees.md
 
 `--histories` keeps the trials between calls: the runs of `auto` take most of the time.
 """
@@ -82,7 +82,10 @@ def random_tree(seed: int) -> Tree:
             below = {way: Space({name: Float(0, 1) for name in names}) for way, names in inner.items()}
             parts["way"] = Choice(**below)
             for way, names in inner.items():
-                leaves[f"{label}/{way}"] = [*common, *own, *names], _leaf(rng, common, own + names, shared, size)
+                leaves[f"{label}/{way}"] = (
+                    [*common, *own, *names],
+                    _leaf(rng, common, own + names, shared, size),
+                )
         else:
             leaves[label] = [*common, *own], _leaf(rng, common, own, shared, size)
         options[label] = Space(parts)
@@ -204,7 +207,13 @@ def told(tree: Tree, history: History, seed: int) -> Iterator[Told]:
     for title, branch in Insight(tree.space, history).branches().items():
         best = np.nan if branch.best is None else float(branch.best.value)
         entry = Told(
-            seed, title, branch.complete, best, tree.truths[title], float(np.std(values)), noisy=tree.noise > 0
+            seed,
+            title,
+            branch.complete,
+            best,
+            tree.truths[title],
+            float(np.std(values)),
+            noisy=tree.noise > 0,
         )
         if branch.expected is None:
             yield entry
@@ -242,7 +251,15 @@ def table(entries: Sequence[Told]) -> str:
         "of 15 trials or more": [e for e in entries if e.trials >= 15],
         "noisy": [e for e in entries if e.noisy],
     }
-    header = ["nodes", "number", "shown", "hold the truth", "median width", "90 % of widths below", "median error"]
+    header = [
+        "nodes",
+        "number",
+        "shown",
+        "hold the truth",
+        "median width",
+        "90 % of widths below",
+        "median error",
+    ]
     return render(header, [[name, *figures(group)] for name, group in kinds.items()], left=1, markdown=True)
 
 
@@ -266,8 +283,8 @@ def main() -> None:
     entries = [entry for seed, tree, history in every for entry in told(tree, history, seed)]
     seconds = (time.perf_counter() - begin) / len(trees)
     text = (
-        f"{len(trees)} trees, hidim {hidim.__version__}, {seconds:.2f} s for each. Widths of the 95 % intervals "
-        f"and errors are in standard deviations of all values of a history.\n\n{table(entries)}\n"
+        f"{len(trees)} trees, hidim {hidim.__version__}, {seconds:.2f} s for each. Widths of the 95 % "
+        f"intervals and errors are in standard deviations of all values of a history.\n\n{table(entries)}\n"
     )
     print(text)
     if options.out:

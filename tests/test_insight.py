@@ -273,7 +273,9 @@ def test_effects_of_a_sum_are_told_in_units_of_penalties():
 
 
 def test_a_run_that_has_converged_is_not_cut():
-    result = minimize(lambda p: float(np.sum(p["w"] ** 2)), Space(w=Vector(3, -1, 1)), 30, method="gp", seed=0)
+    result = minimize(
+        lambda p: float(np.sum(p["w"] ** 2)), Space(w=Vector(3, -1, 1)), 30, method="gp", seed=0
+    )
     insight = Insight(result.space, result.history)
     piece = insight.slices("w[0]")[0]
     assert insight.learned.cut is None

@@ -4,12 +4,12 @@ What is asked for is the minimum of the objective, without noise, over all confi
 
     value   the model's mean at the best place that it finds
     high    the minimum is nowhere larger than at that place, nor than any loss that was seen
-    low     the 2.5 % quantile of the minima of functions drawn from the posterior, over candidates all over the
-            branch
+    low     the 2.5 % quantile of the minima of functions drawn from the posterior, over candidates all over
+            the branch
 
 A model that was fitted on few trials is too sure of itself: of its length-scales, and of the branches being a
-sum. So its deviations are stretched, by what trials of the branch demand that are left out one at a time, and by
-factors that benchmarks/branch_calibration.py gave: with them, 95 % intervals hold about 95 % of the truths.
+sum. So its deviations are stretched, by what trials of the branch demand that are left out one at a time, and
+by factors that benchmarks/branch_calibration.py gave: with them, 95 % intervals hold that share of truths.
 Where a branch has few trials of its own, nothing is said.
 """
 
@@ -34,7 +34,7 @@ from hidim.space.nodes import Node, everywhere
 SETTINGS, BEST = 64, 8
 #: More than any sum of means of nodes, which are of standardised losses.
 FORCE = 1e9
-#: By how much deviations are stretched below and above, and so many trials' worth of trust in the model's own.
+#: By how much deviations are stretched below and above, and for how many trials the model's own word counts.
 BELOW, ABOVE, TRUST = 1.75, 1.5, 5.0
 #: Of the minimum: functions that are drawn, and the quantile of their minima.
 DRAWS, QUANTILE = 512, 0.025

@@ -5,8 +5,8 @@ The model is a sum over the nodes of the tree (`hidim.gp.kernels.AddTree`), fitt
     μ(x) = m + Σ_v δ_v(x) μ_v(x_v)
 
 So every node has a best setting of its own, and the best sums along paths are what can be attained in the
-branches (see `hidim.insight.attainable`). And since a random configuration that has node v draws the parameters of v independently of all
-others, the variance over such configurations falls into two,
+branches (see `hidim.insight.attainable`). And since a random configuration that has node v draws the
+parameters of v independently of all others, the variance over such configurations falls into two,
 
     Var μ = Var μ_v + Var (μ − μ_v)
 
@@ -25,7 +25,6 @@ from functools import cached_property
 import numpy as np
 
 from hidim._limits import COLUMNS_OF_INSIGHT
-from hidim._types import Array
 from hidim.errors import HidimError
 from hidim.insight.attainable import Expected, alone, expectations, has
 from hidim.insight.fitting import branching

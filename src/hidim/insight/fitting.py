@@ -160,9 +160,7 @@ def even(seen: Observations, most: int) -> Observations:
     return seen._replace(x=seen.x[kept], y=seen.y[kept], variances=variances)
 
 
-def _transformed(
-    view: View, seen: Observations, transform: Transform
-) -> tuple[Array, Array, Array | None]:
+def _transformed(view: View, seen: Observations, transform: Transform) -> tuple[Array, Array, Array | None]:
     variances = None if seen.variances is None else transform.variances(seen.y, seen.variances)
     return view.inputs(seen.x), transform(seen.y), variances
 

@@ -234,8 +234,8 @@ def _penalties(insight: Findings) -> Iterator[str]:
         losses = insight.history.losses(maximize=insight.maximize)
         count = int(cut.penalties(losses).sum())
         yield (
-            f"Penalties: {counted(count, 'value')} from {sign * cut.first:.4g} on, out of proportion to all others, "
-            f"which end at {sign * cut.worst:.4g}. What matters is told with the gap between them left out."
+            f"Penalties: {counted(count, 'value')} from {sign * cut.first:.4g} on, out of proportion to all "
+            f"others, which end at {sign * cut.worst:.4g}. What matters is told without the gap between them."
         )
 
 

@@ -208,8 +208,8 @@ def _key(known: Branches, layout: Arrangement) -> str:
             else "Number of trials, best value; in grey what is expected"
         )
         lines.append(
-            f"{what}: the best value attainable by a model of the tree, and its 95 % interval ({trust});"
-            " –: fewer than 5 trials."
+            f"{what}: the best value attainable, by a model of the tree, and its 95 % interval ({trust});\n"
+            "– where there are fewer than 5 trials."
         )
     if any((branch.share or 0.0) >= NOTABLE for branch in layout.shown):
         tail = ", and in how many branches that was learnt" if layout.size is LARGE else ""
