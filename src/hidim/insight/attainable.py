@@ -9,8 +9,8 @@ What is asked for is the minimum of the objective, without noise, over all confi
 
 A model that was fitted on few trials is too sure of itself: of its length-scales, and of the branches being a
 sum. So its deviations are stretched, by what trials of the branch demand that are left out one at a time, and
-by factors that benchmarks/branch_calibration.py gave: with them, 95 % intervals hold that share of truths.
-Where a branch has few trials of its own, nothing is said.
+by factors that benchmarks/branch_calibration.py gave: with them, 95 % intervals hold that share of them.
+Where a branch has fewer than five trials of its own, nothing is said.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SETTINGS, BEST = 64, 8
 #: More than any sum of means of nodes, which are of standardised losses.
 FORCE = 1e9
 #: By how much deviations are stretched below and above, and for how many trials the model's own word counts.
-BELOW, ABOVE, TRUST = 1.75, 1.5, 5.0
+BELOW, ABOVE, TRUST = 1.75, 2.0, 5.0
 #: Of the minimum: functions that are drawn, and the quantile of their minima.
 DRAWS, QUANTILE = 512, 0.025
 #: Candidates of a branch, at least and at most; fewer where there are many nodes or columns.

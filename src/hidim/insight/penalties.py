@@ -22,8 +22,8 @@ import numpy as np
 
 from hidim._types import Array, Mask
 
-#: Losses may be penalties if the largest of them is at most `ALIKE` times as far from the best as the smallest,
-#: and that more than `PENALTY` times as far as the next loss, times the ratio in which they differ themselves:
+#: Losses may be penalties if the largest of them is at most `ALIKE` times as far from the best as the
+#: smallest, and that more than `PENALTY` times as far as the next loss, times the ratio in which they differ:
 #: those of a run that has found better ground also leave a gap, but are spread over what there is elsewhere.
 PENALTY, ALIKE = 10.0, 10.0
 #: Fewer ordinary losses than this say nothing about what is out of proportion.
