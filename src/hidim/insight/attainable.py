@@ -15,8 +15,10 @@ Where a branch has fewer than five trials of its own, nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,21 +99,50 @@ def expectations(learned: Learned, root: Node) -> list[Expected | None]:
     cost = max(len(nodes) * 25.0, 1e-3 * space.dim * len(nodes))
     count = int(np.clip((5e9 / cost) ** (1.0 / 3.0), *CANDIDATES))
     rng = np.random.default_rng(0)
-    found: list[Expected | None] = []
+    found: dict[int, _Attained] = {}
     for node in nodes:
         rows = np.flatnonzero(has(space, node, posterior.x))
         if len(rows) < ENOUGH:
-            found.append(None)
             continue
         top = _through(space, root, node, settings)
         ways = [_through(space, root, node, _random(nodes, space.dim, rng)) for _ in range(WAYS)]
         seen = posterior.x[rows[np.argsort(posterior.y[rows], kind="stable")]]
         points = _candidates(space, top, np.array(ways), seen, count, rng)
-        found.append(_attained(learned, rows, points, rng))
-    return found
+        found[id(node)] = _attained(learned, rows, points, rng)
+    told: list[Expected | None] = []
+    for node in nodes:
+        behind = nodes if node is root else (node, *_behind(node))
+        parts = [found[id(other)] for other in behind if id(other) in found]
+        told.append(_in_units(learned, parts) if id(node) in found else None)
+    return told
 
 
-def _attained(learned: Learned, rows: Indices, points: Array, rng: Rng) -> Expected:
+class _Attained(NamedTuple):
+    """The best transformed loss of a branch, its interval, and the point (D,) where it is expected."""
+
+    value: float
+    low: float
+    high: float
+    point: Array
+
+
+def _behind(node: Node) -> Iterator[Node]:
+    """Nodes that only configurations with this one have."""
+    for option in chain.from_iterable(fork.options for fork in node.forks):
+        yield option
+        yield from _behind(option)
+
+
+def _in_units(learned: Learned, parts: Sequence[_Attained]) -> Expected:
+    """What is attained in a branch: whatever is in one of its parts."""
+    best = min(parts, key=lambda part: part.value)
+    low, high = min(part.low for part in parts), min(part.high for part in parts)
+    found = learned.units(np.array([best.value, low, max(high, best.value)]))
+    value, *ends = (learned.sign * found).tolist()
+    return Expected(value, min(ends), max(ends), learned.space.decode(best.point))
+
+
+def _attained(learned: Learned, rows: Indices, points: Array, rng: Rng) -> _Attained:
     """What is attained at candidates (r, D), given the trials `rows` (k,) of the branch."""
     posterior = learned.posterior
     mean, covariance = _joint(learned, points)
@@ -124,8 +155,7 @@ def _attained(learned: Learned, rows: Indices, points: Array, rng: Rng) -> Expec
     factor = linalg.cholesky(covariance, 1e-9)[0]
     drawn = mean[:, None] + BELOW * stretch * (np.tril(factor) @ rng.standard_normal((len(points), DRAWS)))
     low = min(value, float(np.quantile(drawn.min(axis=0), QUANTILE)))
-    guess, *ends = (learned.sign * learned.units(np.array([value, low, high]))).tolist()
-    return Expected(guess, min(ends), max(ends), learned.space.decode(points[at]))
+    return _Attained(value, low, high, points[at])
 
 
 def _joint(learned: Learned, points: Array) -> tuple[Array, Array]:
