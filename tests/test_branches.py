@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -44,6 +48,15 @@ def negated(history):
 
 
 HISTORY = evaluated(value, 40)
+
+
+def loaded(name):
+    """A script of benchmarks/."""
+    path = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +133,44 @@ def test_with_forks_beside_each_other_every_option_serves_all_options_of_the_oth
     assert known["b=u"].expected.value == pytest.approx(0.25, abs=0.05)
 
 
-def test_an_untried_branch_is_expected_with_more_doubt():
-    history = History([t for t in HISTORY if t.params["by"] != "sgd"])
-    known = Insight(SPACE, history).branches()
-    assert known["by=sgd"].best is None
-    assert known["by=sgd"].expected.deviation > 10 * known["by=adam"].expected.deviation
-    # The rate is known from elsewhere.
-    assert known["by=sgd"].expected.params["rate"] == pytest.approx(1e-2, rel=0.5)
+@pytest.mark.parametrize("kept", [0, 4, 5])
+def test_of_a_branch_with_few_trials_nothing_is_expected(kept):
+    few = [t for t in HISTORY.complete if t.params["by"] == "sgd"][:kept]
+    history = History([t for t in HISTORY.complete if t.params["by"] != "sgd"] + few)
+    insight = Insight(SPACE, history)
+    known = insight.branches()
+    assert known["by=sgd"].complete == kept
+    assert (known["by=sgd"].expected is None) == (kept < 5)
+    line = next(x for x in insight.explain().splitlines() if x.startswith("  by=sgd "))
+    assert ("–; " in line) == (kept < 5)
+    if kept == 5:  # the rate is known from elsewhere
+        assert known["by=sgd"].expected.params["rate"] == pytest.approx(1e-2, rel=0.5)
+        assert known["by=sgd"].expected.deviation > 5 * known["by=adam"].expected.deviation
+
+
+def test_intervals_hold_the_best_value_that_can_be_attained():
+    """Four of the hundred trees of the benchmark, random designs of 20 to 60 trials."""
+    benchmark = loaded("branch_calibration")
+    entries = []
+    for seed in range(1, 17, 4):
+        tree = benchmark.random_tree(seed)
+        entries += benchmark.told(tree, benchmark.random_history(tree, seed), seed)
+    shown = [entry for entry in entries if entry.shown]
+    assert all(entry.shown == (entry.trials >= 5) for entry in entries)
+    assert np.mean([entry.holds for entry in shown]) >= 0.9
+    assert np.median([entry.width for entry in shown]) < 1.5
+    assert all(e.low <= e.value <= e.high for e in shown)
+
+
+def test_what_can_be_attained_is_not_worse_than_what_was_seen_or_than_in_a_part(known):
+    told = {title: branch.expected for title, branch in known.items() if branch.expected}
+    assert all(expected.high <= known[title].best.value + 0.02 for title, expected in told.items())
+    assert {"", "by=sgd", "by=tree/split=best"} <= set(told)
+    for title, expected in told.items():
+        for whole in {"", title.partition("/")[0]} & set(told):
+            assert told[whole].low <= expected.low
+            assert told[whole].value <= expected.value
+            assert told[whole].high <= expected.high
 
 
 @pytest.mark.parametrize(
@@ -160,7 +204,7 @@ def test_explain_ranks_branches_by_what_is_expected_and_names_what_they_share(in
     lines = insight.explain().splitlines()
     first = next(place for place, line in enumerate(lines) if line.startswith("Branches,"))
     assert [line.split()[0] for line in lines[first + 1 : first + 3]] == ["by=adam", "by=sgd"]
-    assert " ± " in lines[first + 1]
+    assert " (95 %: 0.1" in lines[first + 1]
     assert "learnt in 2 of 2 branches" in next(line for line in lines[first:] if line.startswith("  rate "))
 
 

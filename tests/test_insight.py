@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hidim import Choice, Float, HidimError, History, Int, Space, Trial, Vector
+from hidim import Choice, Float, HidimError, History, Int, Space, Trial, Vector, minimize
 from hidim.insight import Insight
 from hidim.insight.fitting import picked
 from hidim.insight.units import Units
@@ -249,6 +249,80 @@ def test_columns_are_picked_though_all_of_them_follow_the_losses():
     x = np.clip(0.3 + drift + 0.15 * rng.standard_normal((120, 200)), 0, 1)
     y = 4 * (x[:, 3] - 0.5) ** 2 + x[:, 7]
     assert {3, 7} <= set(picked(x, y).tolist())
+
+
+# -- penalties ---------------------------------------------------------------------------------------------
+
+
+def penalised(penalty):
+    """Near 1 where x is small, and a penalty elsewhere."""
+
+    def objective(p):
+        return penalty(p) if p["x"] >= 0.5 else 1.0 + (p["x"] - 0.3) ** 2 + 0.1 * p["y"]
+
+    return objective
+
+
+PLANE = Space(x=Float(0, 1), y=Float(0, 1))
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize(
+    "penalty", [lambda p: 1e3, lambda p: 1e6, lambda p: 5.0, lambda p: 1e3 * (1 + p["y"])], ids="abcd"
+)
+@pytest.mark.parametrize("share", [0.5, 0.2])
+def test_slices_do_not_contradict_penalties_that_were_seen(penalty, share, maximize):
+    sign = -1 if maximize else 1
+    found = evaluated(PLANE, penalised(penalty), 60)
+    high, low = ([t for t in found if (t.params["x"] >= 0.5) is side] for side in (True, False))
+    kept = [*low, *high[: int(share / (1 - share) * len(low))]]
+    history = History([t.completed(sign * t.value, i) for i, t in enumerate(kept)])
+    insight = Insight(PLANE, history, maximize=maximize)
+    for trial in history:
+        x = insight.slices("x", through=trial.params)[0]
+        at = int(np.argmin(np.abs(x.grid - trial.params["x"])))
+        room = 0.03 * abs(trial.value)
+        assert x.low[at] - room <= trial.value <= x.high[at] + room
+        assert abs(x.median[at] - trial.value) < 0.2 * abs(trial.value)
+
+
+@pytest.mark.parametrize("penalty", [1e3, 1e6])
+def test_slices_of_a_run_that_avoids_penalties_know_them(penalty):
+    result = minimize(penalised(lambda p: penalty), PLANE, 25, method="gp", seed=1)
+    seen = [t.params["x"] for t in result.history if t.value == penalty]
+    x = Insight(PLANE, result.history).slices("x")[0]
+    at = [int(np.argmin(np.abs(x.grid - place))) for place in seen if place > 0.6]
+    assert len(at) > 1
+    assert np.all(x.high[at] >= penalty)
+    assert np.all(x.median[x.grid < 0.4] < 2.0)
+    text = " ".join(result.explain().split())
+    assert f"Penalties: {len(seen)} values from {penalty:.4g} on" in text
+    assert result.importance()["x"] > 0.5
+
+
+def test_the_edge_of_a_step_without_penalties_is_seen():
+    history = evaluated(PLANE, lambda p: (2.0 if p["x"] > 0.5 else 1.0) + 0.3 * p["y"], 60)
+    insight = Insight(PLANE, history)
+    x = insight.slices("x")[0]
+    assert insight.learned.cut is None
+    assert x.median[x.grid < 0.4].max() < 1.2 < 1.8 < x.median[x.grid > 0.6].min()
+
+
+def test_effects_of_a_sum_are_told_in_units_of_penalties():
+    history = evaluated(PLANE, penalised(lambda p: 1e3), 60)
+    effect = Insight(PLANE, history).components()[0].effects[0]
+    assert effect.name == "x"
+    assert effect.mean[np.asarray(effect.grid) > 0.6] == pytest.approx(1e3, rel=0.15)
+
+
+def test_a_run_that_has_converged_is_not_cut():
+    result = minimize(
+        lambda p: float(np.sum(p["w"] ** 2)), Space(w=Vector(3, -1, 1)), 30, method="gp", seed=0
+    )
+    insight = Insight(result.space, result.history)
+    piece = insight.slices("w[0]")[0]
+    assert insight.learned.cut is None
+    assert piece.median[[0, -1]] == pytest.approx([1.0, 1.0], abs=0.3)
 
 
 # -- words -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hidim import Choice, Float, HidimError, History, Int, Space, Trial, plot
+from hidim.insight import Insight
 
 LONG = "the_temperature_of_the_third_reactor_after_the_second_hour"
 RATE = Float(1e-4, 1, log=True, shared=True)
@@ -66,7 +67,10 @@ def test_every_node_is_a_box_with_its_count_best_value_and_what_is_expected(tmp_
     best = min(t.value for t in HISTORY.complete if t.params["by"] == "tree")
     adam = sum(t.params["by"] == "adam" for t in HISTORY.complete)
     assert {f"{best:.4g}", f"{adam} trials"} <= set(found)
-    assert sum(" ± " in text for text in found) == 7
+    assert sum(" to " in text for text in found) == sum(
+        branch.complete >= 5 for branch in Insight(SPACE, HISTORY).branches().values()
+    )
+    assert sum(" to " in text or text == "–" for text in found) == 7
     assert any(text.startswith("rate: ") and "of 4 branches" in text for text in found)
     assert any("failed" in text for text in found)
     assert "R²" in axis.get_xlabel()
@@ -99,7 +103,7 @@ def test_large_trees_stay_readable_and_tell_what_they_leave_out(depth, left_out)
 @pytest.mark.parametrize("n", [0, 1])
 def test_with_too_few_trials_the_tree_has_counts_and_says_why_no_more(n):
     figure = plot.tree(SPACE, evaluated(SPACE, value, n))
-    assert not any("±" in text.get_text() for text in words(figure))
+    assert not any(" to " in text.get_text() or "–" in text.get_text() for text in words(figure))
     assert f"at least 5 complete trials, and there are {n}" in figure.axes[0].get_xlabel()
 
 

@@ -4,9 +4,9 @@ The model is a sum over the nodes of the tree (`hidim.gp.kernels.AddTree`), fitt
 
     μ(x) = m + Σ_v δ_v(x) μ_v(x_v)
 
-So every node has a best setting of its own, and the best sums along paths are what the model expects of the
-branches. And since a random configuration that has node v draws the parameters of v independently of all
-others, the variance over such configurations falls into two,
+So every node has a best setting of its own, and the best sums along paths are what can be attained in the
+branches (see `hidim.insight.attainable`). And since a random configuration that has node v draws the
+parameters of v independently of all others, the variance over such configurations falls into two,
 
     Var μ = Var μ_v + Var (μ − μ_v)
 
@@ -25,13 +25,10 @@ from functools import cached_property
 import numpy as np
 
 from hidim._limits import COLUMNS_OF_INSIGHT
-from hidim._types import Array, Mask, Params
 from hidim.errors import HidimError
-from hidim.frame import Ground
+from hidim.insight.attainable import Expected, alone, expectations, has
 from hidim.insight.fitting import branching
-from hidim.insight.learned import CENTRAL, Learned, learn
-from hidim.search.paths import Paths, best_routes, composition
-from hidim.search.settings import Axes, Setting
+from hidim.insight.learned import Learned, learn
 from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, everywhere, tree
 from hidim.trial import History, Trial, TrialState
@@ -40,32 +37,6 @@ from hidim.trial import History, Trial, TrialState
 POINTS, FEWEST = 4096, 16
 #: Of this many numbers in all, at most.
 MOST_NUMBERS = 2_000_000
-#: Settings that are scored for every node, and best trials whose settings are among them.
-SETTINGS, BEST = 64, 8
-#: More than any sum of means of nodes, which are of standardised losses.
-FORCE = 1e9
-
-
-@dataclass(frozen=True, eq=False)
-class Expected:
-    """The best value that the model expects of a branch, without noise, in the objective's own units.
-
-    Args:
-        value: the median.
-        low: lower end of the central 95 % interval.
-        high: upper end.
-        params: where.
-    """
-
-    value: float
-    low: float
-    high: float
-    params: Params = field(repr=False)
-
-    @property
-    def deviation(self) -> float:
-        """A standard deviation that fits the interval."""
-        return (self.high - self.low) / (2.0 * CENTRAL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +51,8 @@ class Branch:
         leads: whether the best trial of all is among them.
         paths: different ways through the tree that the complete trials took.
         ways: all ways through the tree that there are.
-        expected: by the model, if there is one.
+        expected: the best value that can be attained there, by the model, if there is one and at least 5 of
+            its trials are complete.
         share: of the variation among configurations that have the node, by the model: the part that comes
             from its own parameters; None for nodes that are on a single path, or have no parameters.
     """
@@ -172,24 +144,12 @@ def branches(space: Space, history: History, *, maximize: bool, best: Trial | No
         learned = learn(branching(space), history, maximize=maximize)
     except HidimError as error:
         return Branches(root, found, None, str(error))
-    expected = _expected(learned, root)
+    expected = expectations(learned, root)
     shares = _shares(learned, found)
     told = (
         replace(branch, expected=e, share=s) for branch, e, s in zip(found, expected, shares, strict=True)
     )
     return Branches(root, tuple(told), learned, "")
-
-
-def has(space: Space, node: Node, points: Array) -> Mask:
-    """Which of the points (n, D), NaN where inactive, have a node."""
-    if len(node.columns):
-        return ~np.isnan(points[:, node.columns[0]])
-    if node.gate is None:  # the root, or shared: its forks exist where it does
-        if not node.forks:
-            return np.ones(len(points), dtype=np.bool_)
-        return ~np.isnan(points[:, node.forks[0].vertex.start])
-    column, position = node.gate
-    return np.asarray(np.floor(points[:, column] * space.columns.levels[column]) == position)
 
 
 def _counted(
@@ -232,56 +192,6 @@ def _ways(root: Node) -> dict[int, int]:
     return ways
 
 
-# -- what the model expects --------------------------------------------------------------------------------
-
-
-def _expected(learned: Learned, root: Node) -> list[Expected]:
-    """The best that the model finds on a path through each node."""
-    space, nodes, posterior = learned.space, everywhere(root), learned.posterior
-    seen = posterior.x
-    best = seen[np.argsort(posterior.y, kind="stable")[:BEST]]
-    row = _best_settings(learned, nodes, best)
-    means = [_alone(learned, node, row[None])[0] for node in nodes]
-    settings = {id(n): Setting(row, -mean) for n, mean in zip(nodes, means, strict=True)}
-    made = np.array([_through(space, root, node, settings) for node in nodes])
-    points = np.vstack([space.snap(made), seen])
-    losses = learned.mean(points)
-    chosen = []
-    for place, node in enumerate(nodes):
-        rows = np.append(place, len(nodes) + np.flatnonzero(has(space, node, seen)))
-        chosen.append(points[rows[np.argmin(losses[rows])]])
-    band = learned.values(np.array(chosen))
-    ends = zip(*(end.tolist() for end in band), strict=True)
-    return [
-        Expected(value, low, high, space.decode(point))
-        for (value, low, high), point in zip(ends, chosen, strict=True)
-    ]
-
-
-def _best_settings(learned: Learned, nodes: tuple[Node, ...], best: Array) -> Array:
-    """A row (D,) with the best setting of every node at once: their columns differ."""
-    together = Node("", (), (), tuple(replace(node, forks=(), beside=()) for node in nodes))
-    search, ground = Paths(settings=SETTINGS * len(nodes), keep=1), Ground(learned.space)
-    found = search.composed(learned.posterior, Axes(ground), together, [0.0], best, np.random.default_rng(0))
-    return np.asarray(found[0].points[0])
-
-
-def _through(space: Space, root: Node, node: Node, settings: Mapping[int, Setting]) -> Array:
-    """The best point (D,) that has a node."""
-    own = settings[id(node)]
-    route = best_routes(root, {**settings, id(node): own._replace(bound=own.bound + FORCE)}, 1)[0]
-    return composition(space, route, settings)
-
-
-def _alone(learned: Learned, node: Node, points: Array) -> Array:
-    """μ_v (r,) of one node at points (r, D)."""
-    alone = np.full(points.shape, np.nan)
-    alone[:, node.columns] = points[:, node.columns]
-    if node.gate is not None and not len(node.columns):
-        alone[:, node.gate[0]] = learned.space.columns.place(*node.gate)
-    return learned.mean(alone) - learned.posterior.mean
-
-
 def _shares(learned: Learned, found: tuple[Branch, ...]) -> list[float | None]:
     """Var μ_v / Var μ of common nodes."""
     space = learned.space
@@ -294,7 +204,7 @@ def _shares(learned: Learned, found: tuple[Branch, ...]) -> list[float | None]:
         if branch.ways == 1 or not branch.names or len(rows) < FEWEST:
             shares.append(None)
             continue
-        own = float(np.var(_alone(learned, branch.node, points[rows])))
+        own = float(np.var(alone(learned, branch.node, points[rows])))
         whole = float(np.var(means[rows]))
         shares.append(min(own / whole, 1.0) if whole > 0.0 else 0.0)
     return shares

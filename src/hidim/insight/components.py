@@ -152,7 +152,8 @@ def components(
         structure = {"groups": [g.tolist() for g in named_groups(space, names, together(space))]}
     prior = Additive(lengthscales="hierarchical", form="matern", spread=SPREAD)
     numbers = np.flatnonzero(space.columns.kind != Kind.LABEL)
-    learned = learn(View(space, prior, numbers, structure, ("identity",)), history, maximize=maximize)
+    view = View(space, prior, numbers, structure, ("identity",), cuts=False)
+    learned = learn(view, history, maximize=maximize)
     mixing = mixing_of(mixable(space), structure) if "weights" in structure else None
     found = _Decomposition(learned, mixing, space.encode(best.params))
     return Components([found.component(place) for place in range(len(found.terms))], learned.quality)

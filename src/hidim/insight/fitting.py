@@ -13,6 +13,8 @@ by the logarithm of the gap to the best are left out: they magnify the surroundi
 helps the search, and make everything else look alike.
 
 The probabilities are comparable because the Jacobian of the transform is counted (see `hidim.gp.outcome`).
+Where some losses look like penalties, each is tried with the gap before them and without (see
+`hidim.insight.penalties`).
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from hidim.gp.fit import fit
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES
 from hidim.gp.posterior import Posterior
+from hidim.insight.penalties import Cut, gap
 from hidim.space import Space
 from hidim.space.columns import Kind
 
@@ -57,6 +60,7 @@ class View(NamedTuple):
         numbers: columns of numbers, in the order in which the model has their length-scales.
         structure: of the model.
         transforms: of the losses that are tried.
+        cuts: whether the gap before penalties may be cut out.
     """
 
     space: Space
@@ -64,6 +68,7 @@ class View(NamedTuple):
     numbers: Indices
     structure: Structure = None
     transforms: Sequence[str] = TRANSFORMS
+    cuts: bool = True
 
     def inputs(self, points: Array) -> Array:
         """Points (n, D), NaN where inactive, as the kernel wants them."""
@@ -86,6 +91,30 @@ def branching(space: Space) -> View:
     return View(space, Tree(form="matern", warped=False), numbers)
 
 
+class Transform(NamedTuple):
+    """Of losses, before a model sees them: a cut, if there is one, and the name of an outcome."""
+
+    cut: Cut | None
+    outcome: str
+
+    def __call__(self, losses: Array) -> Array:
+        return OUTCOMES[self.outcome](self._closer(losses))
+
+    def slopes(self, losses: Array) -> Array:
+        """Derivatives (n,) at losses (n,)."""
+        slopes = OUTCOMES[self.outcome].slopes(self._closer(losses))
+        return slopes if self.cut is None else slopes * self.cut.slopes(losses)
+
+    def variances(self, losses: Array, given: Array) -> Array:
+        """Variances (n,) of what becomes of losses (n,), for those given of the losses."""
+        if self.cut is not None:
+            given = given * self.cut.slopes(losses) ** 2
+        return OUTCOMES[self.outcome].variances(self._closer(losses), given)
+
+    def _closer(self, losses: Array) -> Array:
+        return losses if self.cut is None else self.cut(losses)
+
+
 class Start(NamedTuple):
     """Where a fit begins: a transform of the losses and θ, and how well it predicts.
 
@@ -95,20 +124,30 @@ class Start(NamedTuple):
             trials, which follow each other, the former may be higher, and wrong.
     """
 
-    outcome: str
+    transform: Transform
     theta: Array
     score: float
 
 
-def fitted(view: View, seen: Observations) -> Posterior:
+class Fitted(NamedTuple):
+    """The posterior of transformed losses, and the gap that was cut out of them, if any."""
+
+    posterior: Posterior
+    cut: Cut | None
+
+
+def fitted(view: View, seen: Observations) -> Fitted:
     """The posterior of the transformed losses under the most probable transform and hyperparameters."""
     model = view.prior.model(Ground(view.space), structure=view.structure)
     few = even(seen, FIRST_TRIALS)
-    best = max((s for name in view.transforms for s in _tried(view, model, few, name)), key=lambda s: s.score)
-    x, y, variances = _transformed(view, seen, best.outcome)
+    found = gap(seen.y) if view.cuts else None
+    cuts = [None] if found is None else [None, found]
+    tried = (Transform(cut, name) for cut in cuts for name in view.transforms)
+    best = max((s for transform in tried for s in _tried(view, model, few, transform)), key=lambda s: s.score)
+    x, y, variances = _transformed(view, seen, best.transform)
     steps = _affordable(x, 3e9, FULL_STEPS)
     theta = fit(model, x, y, [best.theta], max_evaluations=steps, variances=variances).theta
-    return Posterior(model, theta, x, y, variances=variances)
+    return Fitted(Posterior(model, theta, x, y, variances=variances), best.transform.cut)
 
 
 def even(seen: Observations, most: int) -> Observations:
@@ -121,26 +160,25 @@ def even(seen: Observations, most: int) -> Observations:
     return seen._replace(x=seen.x[kept], y=seen.y[kept], variances=variances)
 
 
-def _transformed(view: View, seen: Observations, outcome: str) -> tuple[Array, Array, Array | None]:
-    transform = OUTCOMES[outcome]
+def _transformed(view: View, seen: Observations, transform: Transform) -> tuple[Array, Array, Array | None]:
     variances = None if seen.variances is None else transform.variances(seen.y, seen.variances)
     return view.inputs(seen.x), transform(seen.y), variances
 
 
-def _tried(view: View, model: Model, seen: Observations, outcome: str) -> list[Start]:
+def _tried(view: View, model: Model, seen: Observations, transform: Transform) -> list[Start]:
     """A first look at one transform, from both starts."""
-    x, y, variances = _transformed(view, seen, outcome)
+    x, y, variances = _transformed(view, seen, transform)
     thetas = [_tied(model)]
     if len(view.numbers):
         numbers = plain(view.space).inputs(seen.x)[:, view.numbers]
         thetas.append(_untied(model, picked(numbers, y)))
-    jacobian = float(np.sum(np.log(OUTCOMES[outcome].slopes(seen.y))))
+    jacobian = float(np.sum(np.log(transform.slopes(seen.y))))
     steps = _affordable(x, 4e8, FIRST_STEPS)
     starts = []
     for theta in thetas:
         found = fit(model, x, y, [theta], max_evaluations=steps, variances=variances).theta
         left_out = Posterior(model, found, x, y, variances=variances).leave_one_out()
-        starts.append(Start(outcome, found, jacobian + float(left_out.log_density.sum())))
+        starts.append(Start(transform, found, jacobian + float(left_out.log_density.sum())))
     return starts
 
 

@@ -17,6 +17,7 @@ from hidim.gp.kernels.base import Against
 from hidim.gp.outcome import OUTCOMES, exponent
 from hidim.gp.posterior import Posterior
 from hidim.insight.fitting import View, even, fitted
+from hidim.insight.penalties import Cut
 from hidim.insight.units import Units
 from hidim.space import Space
 from hidim.task import Task
@@ -26,10 +27,6 @@ from hidim.trial import History
 ENOUGH = 5
 #: Of more complete trials, this many are chosen evenly by rank: the fit takes seconds, not minutes.
 MOST_TRIALS = 500
-#: Losses of the worse half that are so many times as far from the best as the next one are penalties, if the
-#: largest of them is at most so many times as far as the smallest: those of a run that has converged also
-#: leave a gap, but are spread over what the objective does elsewhere.
-PENALTY, ALIKE = 100.0, 10.0
 #: Losses beyond 2^±EXTREME are divided by a power of two.
 EXTREME = 900
 #: Half the width of a central 95 % interval, in standard deviations.
@@ -53,12 +50,14 @@ class Learned:
         posterior: of the transformed, standardised losses.
         units: back from those to losses.
         sign: −1 if large values are good, so that losses are the values times it.
+        cut: the gap before penalties, if losses were seen without it.
     """
 
     view: View
     posterior: Posterior
     units: Units
     sign: float
+    cut: Cut | None = None
 
     @property
     def space(self) -> Space:
@@ -125,9 +124,9 @@ def learn(view: View, history: History, *, maximize: bool) -> Learned:
             f"all {len(complete)} values are {complete[0].value:g}: nothing tells one parameter from another"
         )
     seen, by = _moderate(seen)
-    seen = seen._replace(y=_without_penalties(seen.y))
-    posterior = fitted(view, seen)
-    return Learned(view, posterior, Units(posterior.y, seen.y, by), -1.0 if maximize else 1.0)
+    posterior, cut = fitted(view, seen)
+    units = Units(posterior.y, seen.y, None if cut is None else cut.penalties(seen.y), by)
+    return Learned(view, posterior, units, -1.0 if maximize else 1.0, cut)
 
 
 def _moderate(seen: Observations) -> tuple[Observations, int]:
@@ -140,17 +139,3 @@ def _moderate(seen: Observations) -> tuple[Observations, int]:
         with np.errstate(over="ignore"):
             variances = np.minimum(np.ldexp(np.ldexp(variances, -by), -by), 1e300)
     return seen._replace(y=np.ldexp(seen.y, -by), variances=variances), by
-
-
-def _without_penalties(losses: Array) -> Array:
-    """Losses (n,), with those out of all proportion, as penalties for bad configurations are, brought nearer.
-
-    Example:
-        >>> _without_penalties(np.array([1.0, 2.0, 3.0, 1e9, 1.5])).tolist()
-        [1.0, 2.0, 3.0, 7.0, 1.5]
-    """
-    best = float(losses.min())
-    upper = np.sort(losses - best)[len(losses) // 2 :]
-    wide = (upper[1:] > PENALTY * upper[:-1]) & (upper[:-1] > 0.0) & (upper[-1] <= ALIKE * upper[1:])
-    gaps = np.flatnonzero(wide)
-    return np.minimum(losses, best + 3.0 * upper[gaps[0]]) if len(gaps) else losses

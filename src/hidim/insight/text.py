@@ -1,7 +1,8 @@
-"""Names and counts that fit on a line."""
+"""Names, counts and intervals that fit on a line."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from hidim.space.render import printable
@@ -38,3 +39,15 @@ def counted(count: int, noun: str) -> str:
         ('1 trial', '3 trials')
     """
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def rounded(value: float, low: float, high: float) -> list[str]:
+    """A value and its interval with as many digits as tell the ends apart.
+
+    Example:
+        >>> rounded(0.50012, 0.50003, 0.5004), rounded(0.5, -3.1415, 20.0)
+        (['0.50012', '0.50003', '0.5004'], ['0.5', '-3.1', '20'])
+    """
+    largest, width = max(abs(low), abs(high)), high - low
+    digits = 4 if not width > 0.0 else math.floor(math.log10(largest)) - math.floor(math.log10(width)) + 2
+    return [f"{number:.{min(max(digits, 2), 9)}g}" for number in (value, low, high)]

@@ -18,7 +18,7 @@ from hidim.insight.components import Components, last_structure
 from hidim.insight.importance import Entry, Importance, percent
 from hidim.insight.interactions import Interactions
 from hidim.insight.learned import CENTRAL, Learned
-from hidim.insight.text import counted, short, shortened
+from hidim.insight.text import counted, rounded, short, shortened
 from hidim.space import Choice, Space
 from hidim.space.columns import Kind, kind_of
 from hidim.space.tree import Vertex
@@ -175,6 +175,7 @@ def _lessons(insight: Findings) -> Iterator[str]:
         yield f"  the other{f' {others} together' if others > 1 else ''}: {percent(rest)}"
     for entry in listed:
         yield from _bound(insight, entry)
+    yield from _penalties(insight)
     yield from _noise(insight)
 
 
@@ -226,6 +227,17 @@ def _bound(insight: Findings, entry: Entry) -> Iterator[str]:
         yield (
             f"! {entry.name} = {_text(vertex, column, at)} lies at its {side} bound: widen {vertex.title} "
             f"({word} {bound:g}) if values beyond make sense."
+        )
+
+
+def _penalties(insight: Findings) -> Iterator[str]:
+    cut, sign = insight.learned.cut, insight.learned.sign
+    if cut is not None:
+        losses = insight.history.losses(maximize=insight.maximize)
+        count = int(cut.penalties(losses).sum())
+        yield (
+            f"Penalties: {counted(count, 'value')} from {sign * cut.first:.4g} on, out of proportion to all "
+            f"others, which end at {sign * cut.worst:.4g}. What matters is told without the gap between them."
         )
 
 
@@ -358,25 +370,31 @@ def _branches(insight: Findings) -> Iterator[str]:
         return
     if known.learned is None:  # the options have told the rest
         return
-    expected = [(branch.expected.value, branch) for branch in known.all if branch.expected and branch.is_leaf]
-    ranked = sorted(expected, key=lambda pair: pair[0], reverse=insight.maximize)
-    leaves = [branch for _, branch in ranked]
+    leaves = [branch for branch in known.all if branch.is_leaf]
+    sign = -1.0 if insight.maximize else 1.0
+    leaves.sort(key=lambda b: sign * b.expected.value if b.expected else np.inf)  # stable: unknown ones last
     listed = leaves[:MOST_BRANCHES]
     names = shortened([branch.node.title for branch in listed], LONGEST)
     width = max(map(len, names))
     yield ""
-    yield f"Branches, by what a model of the tree expects at best ({_trust(known.learned.quality)}):"
+    yield f"Branches, by the best that a model finds attainable there ({_trust(known.learned.quality)}):"
     for name, branch in zip(names, listed, strict=True):
-        yield f"  {name:<{width}}  {expectation(branch)}; {_seen(branch)}"
+        yield f"  {name:<{width}}  {expectation(branch, '95 %: ')}; {_seen(branch)}"
     if len(leaves) > len(listed):
-        yield f"  and {counted(len(leaves) - len(listed), 'worse one')}"
+        yield f"  and {len(leaves) - len(listed)} more"
     yield from _common(known.all)
 
 
-def expectation(branch: Branch) -> str:
-    """What the model expects of a branch, as "0.1003 ± 0.002"."""
+def expectation(branch: Branch, title: str = "") -> str:
+    """The best value that can be attained in a branch and, after a title, its interval: "0.1 (0.07 to 0.11)".
+
+    A dash where nothing is known.
+    """
     expected = branch.expected
-    return f"{expected.value:.4g} ± {expected.deviation:.2g}" if expected else ""
+    if expected is None:
+        return "–"
+    value, low, high = rounded(expected.value, expected.low, expected.high)
+    return f"{value} ({title}{low} to {high})"
 
 
 def _seen(branch: Branch) -> str:

@@ -43,13 +43,13 @@ def draw_tree(axis: Any, insight: Insight, layout: Arrangement, width: float) ->
         for node in below(branch.node):
             if id(node) in layout.at:
                 _link(axis, layout, branch.node, node, followed={id(branch.node), id(node)} <= leading)
-    titles = _titles(layout.shown)
+    titles, modelled = _titles(layout.shown), insight.branches().learned is not None
     colours = _colours(layout.shown, maximize=insight.maximize)
     for branch, colour in zip(layout.shown, colours, strict=True):
         column, row = layout.at[id(branch.node)]
         x, y = column * size.across, row * size.down - size.height / 2.0
         _box(axis, branch, colour, x, y, size)
-        for text in _texts(branch, *titles[id(branch.node)], size):
+        for text in _texts(branch, *titles[id(branch.node)], size, modelled=modelled):
             _write(axis, text, x, y, size, scale)
     key = _key(insight.branches(), layout)
     axis.set_xlabel(key, loc="left", multialignment="left", fontsize=SMALL, color=GREY)
@@ -129,7 +129,7 @@ def _write(axis: Any, text: _Text, x: float, y: float, size: Size, scale: float)
     )  # fmt: skip
 
 
-def _texts(branch: Branch, name: str, label: str, size: Size) -> Iterator[_Text]:
+def _texts(branch: Branch, name: str, label: str, size: Size, *, modelled: bool) -> Iterator[_Text]:
     best = "" if branch.best is None else f"{branch.best.value:.4g}"
     failed = f"{branch.failed} failed" if branch.failed else ""
     share = branch.share if branch.share is not None and branch.share >= NOTABLE else None
@@ -140,7 +140,7 @@ def _texts(branch: Branch, name: str, label: str, size: Size) -> Iterator[_Text]
         yield _Text("best" if best else "no value", 0.08, 0.36, small, GREY)
         yield _Text(best, 0.7, 0.36, small)
         yield _Text(failed, -0.08, 0.36, small - 0.5, GREY)
-        if branch.expected:
+        if modelled:
             yield _Text("expected", 0.08, 0.55, small, GREY)
             yield _Text(expectation(branch), 0.7, 0.55, small)
         tail = f", {branch.paths} of {branch.ways} branches"
@@ -150,7 +150,7 @@ def _texts(branch: Branch, name: str, label: str, size: Size) -> Iterator[_Text]
         count = ", ".join([str(branch.complete), failed] if failed else [str(branch.complete)])
         yield _Text(count, -0.07, 0.12, small, GREY)
         yield _Text(best or "no value", 0.07, 0.29, small + 0.5, DARK if best else GREY)
-        yield _Text(expectation(branch), -0.07, 0.29, small, GREY)
+        yield _Text(expectation(branch) if modelled else "", -0.07, 0.29, small, GREY)
         tail = ""
         under, top = small - 0.5, 0.12
     room = size.width - 0.24 - len(count) * small * LIGHT
@@ -207,7 +207,10 @@ def _key(known: Branches, layout: Arrangement) -> str:
             if layout.size is not LITTLE
             else "Number of trials, best value; in grey what is expected"
         )
-        lines.append(f"{what}: the best that a model of the tree finds, ± standard deviation ({trust}).")
+        lines.append(
+            f"{what}: the best value attainable, by a model of the tree, and its 95 % interval ({trust});\n"
+            "– where there are fewer than 5 trials."
+        )
     if any((branch.share or 0.0) >= NOTABLE for branch in layout.shown):
         tail = ", and in how many branches that was learnt" if layout.size is LARGE else ""
         lines.append(f"Under a box: the share of its parameters in the variation where they exist{tail}.")
