@@ -222,18 +222,16 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
             raise HistoryError(f"the field 'id': trial {number} was asked for before; {events.MEND}")
         meta = event["meta"] if contents.earlier is None else contents.earlier(event["meta"])
         trials[number] = _asked(event, meta, space)
-    elif kind == "retry" and number in trials and trials[number].state is TrialState.FAILED:
-        places = list(trials)
-        again = serial.retried(list(trials.values()), places.index(number))
-        trials.update(zip(places, again, strict=True))
-        contents.finished -= 1
-    elif kind not in ("tell", "fail"):
+    elif kind == "retry" and number in trials:
+        _retry(number, contents)
+    elif kind not in ("tell", "fail", "retry"):
         contents.damage.append(f"line {line} is of an unknown kind, {kind!r}: it is passed over")
     elif number not in trials:
         contents.damage.append(f"line {line} tells of trial {number}, whose ask is lost: it is passed over")
-    elif trials[number].state is not TrialState.RUNNING:
+    elif trials[number].state is TrialState.COMPLETE:
         contents.damage.append(f"line {line} tells of trial {number} again: it is passed over")
     else:
+        _retry(number, contents)  # of a trial that failed before and has ended again, the retry is lost
         rank, seconds = contents.finished, event["seconds"]
         trial = replace(trials[number], attributes=event.get("attributes", {}))
         contents.finished += 1
@@ -242,6 +240,15 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
         else:
             told = trial.failed(event["reason"], rank, seconds=seconds)
         trials[number] = told
+
+
+def _retry(number: int, contents: Contents) -> None:
+    """Take back that a trial has failed, if it has."""
+    if contents.trials[number].state is TrialState.FAILED:
+        places = list(contents.trials)
+        again = serial.retried(list(contents.trials.values()), places.index(number))
+        contents.trials.update(zip(places, again, strict=True))
+        contents.finished -= 1
 
 
 def _translation(

@@ -182,9 +182,6 @@ class Optimizer:
 
     def _enter(self, params: Mapping[str, Any], meta: dict[str, Any]) -> Trial:
         trial = Trial(self.space.validate(params), len(self._trials), meta=meta).frozen()
-        for value in trial.params.values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False  # what was told of must stay what it was
         self._trials.append(trial)
         return trial
 
@@ -252,15 +249,15 @@ class Optimizer:
         attributes: Mapping[str, Any] | None = None,
     ) -> Trial:
         """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
-        number, noise = _as_float(value), _as_variance(variance)
+        number, noise, kept = _as_float(value), _as_variance(variance), serial.plain(attributes or {})
         trial = self._enter(params, {"way": "added"})
-        self.tell(trial, number, variance=noise, attributes=attributes)
+        self.tell(trial, number, variance=noise, attributes=kept)
         return self._trials[-1].copied()
 
     def take(self, trial: Trial, meta: Mapping[str, Any]) -> Trial:
         """Enter a finished trial of another run, value or failure; returns it as it is kept."""
-        params, rank = Frozen(self.space.validate(trial.params)), self._finished
-        kept = replace(trial, params=params, number=len(self._trials), meta=Frozen(meta), rank=rank)
+        params, number = self.space.validate(trial.params), len(self._trials)
+        kept = replace(trial, params=params, number=number, meta=dict(meta), rank=self._finished).frozen()
         self._trials.append(kept)
         self._finished += 1
         return kept

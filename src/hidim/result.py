@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hidim import _files, lines
+from hidim import _files, formats, lines
 from hidim._threads import single_threaded
 from hidim.belief.noise import is_noisy
 from hidim.errors import HidimError, TrialError
@@ -64,13 +65,17 @@ class Result:
 
     @property
     def objective_seconds(self) -> float:
-        """How long the objective took, over all workers."""
-        return sum(trial.seconds or 0.0 for trial in self.history)
+        """How long the objective took, over all workers; not that of an earlier run."""
+        return sum(trial.seconds or 0.0 for trial in self.history if not trial.meta.get("earlier"))
 
     @classmethod
     def from_journal(cls, path: str | os.PathLike[str]) -> Result:
         """What a run has found so far, by its journal, whether it is still running or not."""
         name, data = str(path), _files.read_bytes(_files.path_of(path))
+        if formats.is_table_of_1(data):
+            old = formats.history_of_1(json.loads(data))
+            history = History([trial.frozen() for trial in old.trials], maximize=old.settings["maximize"])
+            return result_of(Task(old.space, **old.settings), old.method, history, "as the file says")
         run, space, settings = lines.described(name, data)
         trials, _ = lines.renumbered(lines.read(name, data, space).trials)
         history = History([trial.frozen() for trial in trials], maximize=settings["maximize"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from hidim._types import Params
 from hidim.embed import EMBEDDINGS, LazyVector
-from hidim.errors import HistoryError, MethodError
+from hidim.errors import HistoryError, MethodError, TrialError
 from hidim.events import COUNT, LENGTH, NUMBER, NUMBERS, TABLE, TRUTH, check_fields, check_known
 from hidim.methods import METHODS, Method, registered_classes
 from hidim.space import Space, Vector
@@ -28,6 +29,10 @@ LATER: dict[str, dict[str, Any]] = {
     "Bold": {"restless": 0.0, "last": 0.0},
     "Ways": {"first": 0.1, "thorough": False},
 }
+
+
+#: Of what users want to remember: lists and tables within each other, and bits of an integer.
+DEEPEST, LONGEST = 50, 1000
 
 
 def write_params(params: Params) -> dict[str, Any]:
@@ -193,26 +198,32 @@ def retried(trials: Sequence[Trial], number: int) -> list[Trial]:
     return later
 
 
-def plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def plain(attributes: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """What a user wants to remember as JSON data: arrays as lists, anything unknown as its text.
 
     Example:
         >>> plain({"accuracy": np.float64(0.9), "folds": np.array([1, 2]), "loss": math.nan, "at": {1j}})
         {'accuracy': 0.9, 'folds': [1, 2], 'loss': 'nan', 'at': '{1j}'}
     """
-    return {str(name): _plain(value) for name, value in attributes.items()}
+    if not isinstance(attributes, Mapping):
+        raise TrialError(f"attributes must be a dict from name to plain data, not {attributes!r}")
+    return {str(name): _plain(value, depth + 1) for name, value in attributes.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int) -> Any:
     match value:
         case np.ndarray() | np.generic():
-            return _plain(value.tolist())
+            return _plain(value.tolist(), depth)
+        case _ if depth > DEEPEST:
+            return reprlib.repr(value)
         case Mapping():
-            return plain(value)
+            return plain(value, depth)
         case list() | tuple():
-            return [_plain(entry) for entry in value]
+            return [_plain(entry, depth + 1) for entry in value]
         case float() if not math.isfinite(value):
             return str(value)
+        case int() if value.bit_length() > LONGEST:
+            return hex(value)
         case str() | int() | float() | None:
             return value
         case _:

@@ -41,6 +41,12 @@ class Frozen(dict[str, Any]):
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
+    def __copy__(self) -> dict[str, Any]:
+        return dict(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return copy.deepcopy(dict(self), memo)
+
     def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
         return Frozen, (dict(self),)
 
@@ -93,6 +99,9 @@ class Trial:
 
     def frozen(self) -> Trial:
         """The trial as histories keep it: nobody to whom it is shown can change it."""
+        for value in self.params.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # what was told of must stay what it was
         return replace(
             self, params=Frozen(self.params), meta=Frozen(self.meta), attributes=Frozen(self.attributes)
         )
@@ -100,7 +109,7 @@ class Trial:
     def copied(self) -> Trial:
         """The trial as it is handed out: a copy, dense, that may be taken apart."""
         known = self.dense()
-        params, meta, attributes = map(copy.deepcopy, map(dict, (known.params, known.meta, known.attributes)))
+        params, meta, attributes = map(copy.deepcopy, (known.params, known.meta, known.attributes))
         return replace(known, params=params, meta=meta, attributes=attributes)
 
     def dense(self) -> Trial:

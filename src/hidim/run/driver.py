@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any
 
 from hidim._types import Params
@@ -64,7 +63,7 @@ class Driver:
         self._optimizer, self._crew, self._limits = optimizer, crew, limits
         self._journal, self._progress = journal, progress
         self._given = deque(given)
-        self._unfinished = deque(optimizer.history.running)  # those of a run that died
+        self._unfinished = deque(trial.copied() for trial in optimizer.history.running)  # of a run that died
         self._asked = len(optimizer.history)
         self._ahead: Trial | None = None
         self._stopping: str | None = None
@@ -164,7 +163,7 @@ class Driver:
         history, size = self._optimizer.history, self._optimizer.space.size
         if len(history) < size or self._optimizer.noisy:
             return False
-        return len({tuple(trial.params.items()) for trial in history}) >= size
+        return len({tuple(trial.params.items()) for trial in history if not is_earlier(trial)}) >= size
 
     def _is_ahead_worthwhile(self) -> bool:
         if self._ahead is not None or self._crew.workers == 1 or self._asks == 0 or self._finished == 0:
@@ -204,8 +203,8 @@ class Driver:
         if finished.state is TrialState.FAILED:
             self._failed += 1
             self._warn(finished, report)
-            if self._best is None and self._stopping is None:
-                self._heed_mistake(finished, report)
+            if self._stopping is None:
+                self._heed_mistakes()
         if report.last:
             self._stopping = f"the objective ended the run: {finished.reason}"
         self._show()
@@ -218,12 +217,15 @@ class Driver:
     def _entered(self, trial: Trial, report: Report) -> Trial:
         number, seconds = trial.number, round(report.seconds, 6)
         reason = report.reason
+        if report.trace is not None:
+            self._mistakes.append(_kind(str(reason)))
         if reason is None:
             try:
                 value, variance, attributes = report.value, report.variance, report.attributes
                 self._optimizer.tell(number, value, variance=variance, seconds=seconds, attributes=attributes)
             except TrialError as error:
                 reason = str(error) if report.variance is not None else _no_value(report.value)
+                self._mistakes.append(f"{type(report.value).__name__} is no value")
             except Exception as error:  # what was returned cannot even be looked at
                 reason = in_words(error)
         if reason is not None:
@@ -235,20 +237,18 @@ class Driver:
             better = max if self._optimizer.maximize else min
             self._best = trial.value if self._best is None else better(self._best, trial.value)
 
-    def _heed_mistake(self, trial: Trial, report: Report) -> None:
+    def _heed_mistakes(self) -> None:
         """Stop when nothing but the same mistake has come back: an objective with a typo fails everywhere.
 
         What raises is a mistake, and so is what returns no number; NaN and time-outs are not.
         """
-        raised, returned = report.trace is not None, report.reason is None
-        if raised or (returned and not isinstance(report.value, Real)):
-            self._mistakes.append(_kind(trial))
         most, alike = self._limits.fail_fast, len(set(self._mistakes)) == 1
         if most is not None and alike and len(self._mistakes) == self._reported >= most:
             self._stopping = f"the first {self._reported} trials all failed alike; fail_fast=None would go on"
+            logger.error("ended: %s", self._stopping)
 
     def _warn(self, trial: Trial, report: Report) -> None:
-        kind = _kind(trial)
+        kind = _kind(str(trial.reason))
         if kind not in self._warned:
             self._warned.add(kind)
             trace = "" if report.trace is None else f"\n{report.trace}"
@@ -302,11 +302,12 @@ class Driver:
             self.own_seconds += time.perf_counter() - start
 
 
-def _kind(trial: Trial) -> str:
+def _kind(reason: str) -> str:
     """Why a trial failed, without numbers: "diverged at x=0.31" and "… x=0.32" are one kind."""
-    return re.sub(r"[\d.]+", "#", str(trial.reason))
+    return re.sub(r"[\d.]+", "#", reason)
 
 
 def _no_value(returned: object) -> str:
     what = reprlib.repr(returned)
-    return f"the objective returned {what}: return a number, or a number and its noise variance"
+    ways = 'a number, a number and its noise variance, or a dict with the key "value"'
+    return f"the objective returned {what}: return {ways}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections import Counter
@@ -9,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from hidim import _files, lines
+from hidim import _files, formats, lines, serial
 from hidim._types import Params
 from hidim.errors import MethodError, ParameterError
 from hidim.optimizer import Optimizer
 from hidim.result import Result
 from hidim.space import Space
 from hidim.space.values import active_places
-from hidim.trial import History, Trial, same_params
+from hidim.trial import History, Trial
 
 logger = logging.getLogger("hidim")
 
@@ -36,7 +37,9 @@ def adapted(source: Source, space: Space, assumed: Mapping[str, Any], *, maximiz
         assumed: values of parameters that the earlier trials did not have.
         maximize: as the earlier run must have done.
     """
-    found = _history(source)
+    if unknown := assumed.keys() - {vertex.name for vertex in space.vertices}:
+        raise MethodError(f"assume: the space has no parameter {', '.join(sorted(map(repr, unknown)))}")
+    found = _history(source, maximize=maximize)
     if found.maximize != maximize:
         said = "maximised" if found.maximize else "minimised"
         raise MethodError(f"start_from: the earlier run {said}, and this one does the opposite")
@@ -55,8 +58,19 @@ def adapted(source: Source, space: Space, assumed: Mapping[str, Any], *, maximiz
 
 def missing(taken: Sequence[Trial], history: History) -> list[Trial]:
     """Those that a history, as that of a resumed run, does not have yet."""
-    known = [trial.params for trial in history if is_earlier(trial)]
-    return [trial for trial in taken if not any(same_params(trial.params, other) for other in known)]
+    known = {_key(trial) for trial in history if is_earlier(trial)}
+    return [trial for trial in taken if _key(trial) not in known]
+
+
+def unfinished(taken: Sequence[Trial], history: History) -> list[tuple[int, Trial]]:
+    """Numbers of trials whose end was not written before a crash, and what they are."""
+    by_key = {_key(trial): trial for trial in taken}
+    found = [(trial.number, by_key.get(_key(trial))) for trial in history.running if is_earlier(trial)]
+    return [(number, trial) for number, trial in found if trial is not None]
+
+
+def _key(trial: Trial) -> str:
+    return json.dumps(serial.write_params(trial.params))
 
 
 def fitting(space: Space, params: Mapping[str, Any]) -> Params:
@@ -76,7 +90,7 @@ def is_earlier(trial: Trial) -> bool:
     return bool(trial.meta.get("earlier"))
 
 
-def _history(source: Any) -> History:
+def _history(source: Any, *, maximize: bool) -> History:
     match source:
         case History():
             return source
@@ -87,7 +101,7 @@ def _history(source: Any) -> History:
         case Iterable():
             trials = list(source)
             if all(isinstance(trial, Trial) for trial in trials):
-                return History(trials)
+                return History(trials, maximize=maximize)  # which a list cannot say
     raise MethodError(
         f"start_from must be the path of a journal, a Result, an Optimizer or a History, not {source!r}"
     )
@@ -99,6 +113,9 @@ def _read(path: str | os.PathLike[str]) -> History:
         data = _files.read_bytes(_files.path_of(path))
     except OSError as error:
         raise MethodError(f"start_from: {name} cannot be read: {error.strerror}") from error
+    if formats.is_table_of_1(data):
+        known = formats.history_of_1(json.loads(data))
+        return History(known.trials, maximize=known.settings["maximize"])
     _, space, settings = lines.described(name, data)
     trials = lines.renumbered(lines.read(name, data, space).trials)[0]
     return History(trials, maximize=settings["maximize"])

@@ -11,14 +11,14 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hidim import _files, lines
+from hidim import _files, lines, serial
 from hidim._lock import lock
 from hidim.errors import HistoryError
 from hidim.events import Event
@@ -110,6 +110,16 @@ class Journal:
         self._known[trial.number] = trial
         self._write(lines.ask_event(trial, self._ids[trial.number]))
 
+    def enter(self, trials: Iterable[Trial]) -> None:
+        """Note finished trials of another run, all at once."""
+        events = []
+        for trial in trials:
+            self._ids[trial.number], self._known[trial.number] = self._next_id, trial
+            events += [lines.ask_event(trial, self._next_id), lines.finish_event(trial, self._next_id)]
+            self._next_id += 1
+        if events:
+            self._write(*events)
+
     def finish(self, trial: Trial) -> None:
         """Note the value of a complete trial, or the reason of a failed one."""
         self._known[trial.number] = trial
@@ -117,16 +127,16 @@ class Journal:
 
     def retry(self, trial: Trial) -> None:
         """Note that a trial which failed is about to be evaluated again."""
-        self._known[trial.number] = trial.again()
+        self._known = {t.number: t for t in serial.retried(list(self._known.values()), trial.number)}
         self._write(lines.retry_event(self._ids[trial.number]))
 
-    def _write(self, event: Event) -> None:
+    def _write(self, *events: Event) -> None:
         fault = self._disturbance()
         if fault is not None:
-            self._recover(fault)  # which knows of this event, too
+            self._recover(fault)  # which knows of these events, too
             return
         try:
-            self._append(lines.seal(event))
+            self._append(b"".join(map(lines.seal, events)))
         except OSError as error:
             raise HistoryError(
                 f"the journal {self.path} cannot be written: {error.strerror}; all that was told before is "
@@ -206,7 +216,8 @@ class Journal:
 
 def recorded_seed(path: str | os.PathLike[str]) -> int | None:
     """The seed of the run that a journal keeps; None if there is none yet."""
-    if not Path(path).is_file() or not (data := Path(path).read_bytes()):
+    place = _files.path_of(path)
+    if not place.is_file() or not (data := place.read_bytes()):
         return None
     try:
         seed: int = lines.described(os.fspath(path), data).settings["seed"]

@@ -16,13 +16,13 @@ from hidim.optimizer import Optimizer, is_whole
 from hidim.result import Result
 from hidim.run.crew import Crew
 from hidim.run.driver import Callback, Driver, Limits, Stop
-from hidim.run.earlier import EARLIER, Source, adapted, is_earlier, missing
+from hidim.run.earlier import EARLIER, Source, adapted, is_earlier, missing, unfinished
 from hidim.run.evaluate import Call, Objective, takes_keywords
 from hidim.run.executors import Inline, Threads
 from hidim.run.journal import Journal, recorded_seed
 from hidim.run.progress import make_progress
 from hidim.space import Space
-from hidim.trial import History, Trial, same_params
+from hidim.trial import History, Trial, TrialState, same_params
 
 
 def minimize(
@@ -110,7 +110,10 @@ def minimize(
     if seed is None and journal is not None:
         seed = recorded_seed(journal)
     taken = []
+    if assume and start_from is None:
+        raise MethodError("assume says what earlier trials had: it goes with start_from")
     if start_from is not None:
+        _check_apart(start_from, journal)
         taken = adapted(start_from, space, assume or {}, maximize=maximize)
     budget = limits.n_trials + len(taken)
     optimizer = Optimizer(space, method=method, seed=seed, budget=budget, maximize=maximize, noisy=noisy)
@@ -121,13 +124,13 @@ def minimize(
             optimizer.restore(kept.trials)
         _begin(optimizer, taken, kept)
         if retry_failed:
-            _retry(optimizer, kept)
+            _retry(optimizer, limits.n_trials, kept)
         given = [params for params in first if not _is_known(params, optimizer.history)]
         if given:
             optimizer.rehearse()
         driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials), given)
         stopped = driver.run()
-    if not optimizer.history.complete:
+    if not any(trial.state is TrialState.COMPLETE for trial in optimizer.history if not is_earlier(trial)):
         raise HidimError(_nothing(optimizer.history, limits.n_trials, stopped, journal))
     return optimizer.result(stopped, driver.own_seconds)
 
@@ -146,32 +149,48 @@ def _journal(
     return nullcontext() if path is None else Journal(path, optimizer.space, optimizer.settings())
 
 
+def _check_apart(source: Source, journal: str | os.PathLike[str] | None) -> None:
+    if isinstance(source, str | os.PathLike) and journal is not None:
+        if os.path.exists(source) and os.path.exists(journal) and os.path.samefile(source, journal):
+            raise MethodError("start_from is the journal itself, which is gone on from anyway: leave it out")
+
+
 def _begin(optimizer: Optimizer, taken: Sequence[Trial], kept: Journal | None) -> None:
-    for trial in missing(taken, optimizer.history):
-        entered = optimizer.take(trial, EARLIER)
+    """Take over trials of an earlier run; those whose end was lost in a crash are ended first."""
+    for number, trial in unfinished(taken, optimizer.history):
+        if trial.value is None:
+            optimizer.fail(number, str(trial.reason), seconds=trial.seconds)
+        else:
+            optimizer.tell(number, trial.value, variance=trial.variance, seconds=trial.seconds)
         if kept is not None:
-            kept.ask(entered)
-            kept.finish(entered)
+            kept.finish(optimizer.history[number])
+    entered = [optimizer.take(trial, EARLIER) for trial in missing(taken, optimizer.history)]
+    if kept is not None:
+        kept.enter(entered)
 
 
-def _retry(optimizer: Optimizer, kept: Journal | None) -> None:
-    for trial in optimizer.history.failed:
-        if not is_earlier(trial):
-            optimizer.retry(trial.number)
-            if kept is not None:
-                kept.retry(trial)
+def _retry(optimizer: Optimizer, n_trials: int, kept: Journal | None) -> None:
+    """Take back the failures that can be tried again, the earliest first."""
+    own = [trial for trial in optimizer.history if not is_earlier(trial)]
+    failed = [trial for trial in own if trial.state is TrialState.FAILED]
+    for trial in failed[: max(n_trials - len(own) + len(failed), 0)]:
+        optimizer.retry(trial.number)
+        if kept is not None:
+            kept.retry(trial)
 
 
 def _is_known(params: Params, history: History) -> bool:
-    return any(same_params(params, trial.params) for trial in history)
+    return any(same_params(params, trial.params) for trial in history if not is_earlier(trial))
 
 
 def _nothing(history: History, n_trials: int, stopped: str, journal: str | os.PathLike[str] | None) -> str:
-    reasons = [str(trial.reason) for trial in history.finished]
+    reasons = [str(trial.reason) for trial in history.failed if not is_earlier(trial)]
     if not reasons:
         return f"no trial was finished: {stopped}"
     counts = {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
-    listed = "; ".join(f"{reason} ({count} times)" for reason, count in list(counts.items())[:3])
+    listed = "; ".join(
+        f"{reason} ({count} time{'s' * (count > 1)})" for reason, count in list(counts.items())[:3]
+    )
     more = f"; and {len(counts) - 3} other reasons" if len(counts) > 3 else ""
     ended = f"; the run ended early: {stopped}" if len(reasons) < n_trials else ""
     where = "" if journal is None else f" with journal={os.fspath(journal)!r}, retry_failed=True"
