@@ -17,7 +17,7 @@ import numpy as np
 
 from hidim._optional import require
 from hidim._types import Params
-from hidim.errors import MethodError, SpaceError
+from hidim.errors import HidimError, HistoryError, MethodError, SpaceError
 from hidim.integrations.candidates import Callback, Candidates
 from hidim.methods import Method
 from hidim.optimizer import Optimizer
@@ -188,8 +188,11 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
                 scores = results[f"mean_test_{self._guide(results)}"][-len(trials) :]
                 reason = "the mean test score is not finite: some fits or their scoring failed"
                 told = _by_candidate(self._table[1], self._table[2])[-len(trials) :]
+                _check_alike(told[0]["folds"], [rows for _, rows in known.values() if rows is not None])
             for trial, score, attributes in zip(trials, scores, told, strict=True):
                 candidates.tell(trial, score, reason, attributes)
+        if not self.optimizer_.history.complete:
+            raise HidimError(f"no candidate has a score: {self.optimizer_.history.failed[0].reason}")
         if not results:  # all was known: scikit-learn wants to have seen one candidate with its own eyes
             results = evaluate_candidates([_candidate(self.optimizer_.best.params, objects)], cv=folds)
             self._table = ([], self._table[1], self._table[2])
@@ -279,6 +282,22 @@ def _completed(
         params.insert(number, candidate)
         rows[number * n_splits : number * n_splits] = known or [row] * n_splits
     return params, n_splits, rows
+
+
+def _check_alike(rows: list[Params], known: list[list[Params]]) -> None:
+    """Refuse to go on from scores of other folds or metrics."""
+    for others in known:
+        now, before = ((len(r), sorted(r[0]), sorted(_named(r[0]["test_scores"]))) for r in (rows, others))
+        if now != before:
+            raise HistoryError(
+                "the journal is of a search with other folds, metrics or return_train_score: "
+                f"{before[0]} folds of {', '.join(before[2])}, now {now[0]} of {', '.join(now[2])}; give "
+                "another path"
+            )
+
+
+def _named(scores: Any) -> list[str]:
+    return list(scores) if isinstance(scores, dict) else ["score"]
 
 
 def _by_candidate(n_splits: int, rows: list[Params]) -> list[Params]:

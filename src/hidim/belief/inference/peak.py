@@ -27,7 +27,7 @@ from hidim.gp.posterior import factorise
 #: Hyperparameters are fitted to so many trials for every column, within these limits, evenly by rank, and the
 #: transform of losses is judged by these; predictions know all trials. A likelihood costs n³, and nobody is
 #: to notice a refit: see benchmarks/results/refits.md.
-EACH, PART = 2, (200, 512)
+EACH, PART = 15, (200, 512)
 
 #: Starts of a fit to such a part race: each has so many likelihoods, and the best goes on like a warm start.
 RACE = 12
