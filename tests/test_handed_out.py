@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hidim import Choice, Float, Optimizer, Result, Space, Vector, minimize
+from hidim.errors import TrialError
 from hidim.insight import Insight
 from hidim.trial import Frozen
 
@@ -103,3 +104,32 @@ def test_the_direction_belongs_to_the_history():
     assert Insight(SPACE, optimizer.history[:8]).best == optimizer.best
     assert Insight(SPACE, optimizer.history, maximize=False).best != optimizer.best
     assert optimizer.result().insight().maximize
+
+
+def test_copies_of_frozen_params_can_be_changed(optimizer):
+    params = optimizer.history[0].params
+    for changed in (copy.copy(params), copy.deepcopy(params), dict(params)):
+        changed["x"] = 7.0
+    assert params["x"] <= 1.0
+
+
+def test_what_was_loaded_is_frozen_too(optimizer, tmp_path):
+    optimizer.save(tmp_path / "saved")
+    for history in (
+        Optimizer.load(tmp_path / "saved").history,
+        Result.from_journal(tmp_path / "saved").history,
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            history[0].params["w"][0] = 3.0
+
+
+def test_attributes_that_cannot_be_written_are_texts_and_none_is_lost(optimizer, tmp_path):
+    deep: list[object] = []
+    for _ in range(500):
+        deep = [deep]
+    optimizer.tell(optimizer.ask(), 1.0, attributes={"huge": 10**5000, "deep": deep})
+    optimizer.save(tmp_path / "saved")
+    assert Optimizer.load(tmp_path / "saved").history[4].attributes["huge"].startswith("0x")
+    with pytest.raises(TrialError, match="attributes must be a dict"):
+        optimizer.add(optimizer.best.params, 1.0, attributes=5)
+    assert len(optimizer.history) == 5

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hidim import Choice, Float, Int, Space, TrialState, Vector
-from hidim.errors import MethodError, SpaceError
+from hidim.errors import HistoryError, MethodError, SpaceError
 from hidim.integrations.sklearn import SearchCV
 
 X, Y = load_iris(return_X_y=True)
@@ -416,3 +416,12 @@ def test_candidates_that_are_known_to_be_good_come_first_and_callbacks_see_all(t
     assert search.cv_results_["params"][0] == known
     assert seen == [0, 1, 2, 3, 4]
     assert len(kept(tmp_path, 5, start_with=[known]).cv_results_["params"]) == 5
+
+
+def test_a_journal_of_other_folds_is_refused_and_stays_whole(tmp_path):
+    kept(tmp_path, 4)
+    space = Space(C=Float(1e-3, 1e3, log=True), gamma=Float(1e-4, 1e1, log=True))
+    other = SearchCV(SVC(), space, n_iter=5, cv=5, journal=tmp_path / "j", random_state=3)
+    with pytest.raises(HistoryError, match="3 folds of score, now 5"):
+        other.fit(*load_iris(return_X_y=True))
+    assert len(kept(tmp_path, 5).cv_results_["params"]) == 5

@@ -105,3 +105,34 @@ def test_a_vector_of_another_length_does_not_fit(caplog):
 
 def test_an_empty_history_is_no_start():
     assert len(run(old, OLD, start_from=History()).history) == 6
+
+
+def test_a_crash_while_trials_are_taken_over_loses_none_of_them(earlier, tmp_path):
+    options = {"start_from": earlier[1], "journal": tmp_path / "new"}
+    whole = run(old, OLD, 3, **options)
+    lines = (tmp_path / "new").read_bytes().splitlines(keepends=True)
+    (tmp_path / "new").write_bytes(b"".join(lines[:8]))  # a run, three trials, and the ask of a fourth
+    again = run(old, OLD, 3, **options)
+    assert sorted(t.value or 0 for t in again.history[:30]) == sorted(
+        t.value or 0 for t in whole.history[:30]
+    )
+    assert len(again.history) == 33
+
+
+def test_names_that_nobody_knows_are_refused(earlier):
+    with pytest.raises(MethodError, match="assume: the space has no parameter 'momentun'"):
+        run(new, NEW, start_from=earlier[1], assume={"momentun": 0.9})
+    with pytest.raises(MethodError, match="it goes with start_from"):
+        run(new, NEW, assume={"momentum": 0.9})
+
+
+def test_a_journal_is_not_its_own_start(earlier):
+    with pytest.raises(MethodError, match="start_from is the journal itself"):
+        run(old, OLD, start_from=earlier[0], journal=earlier[0])
+
+
+def test_what_the_earlier_run_knew_is_measured_anew_if_it_is_given(earlier):
+    known = earlier[1].best.params
+    result = run(old, OLD, start_from=earlier[1], start_with=[known])
+    assert result.history[30].params == known
+    assert result.objective_seconds < 1.0

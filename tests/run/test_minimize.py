@@ -178,7 +178,7 @@ def test_if_all_trials_fail_for_many_reasons_some_are_told():
         calls.append(params)
         raise ValueError(f"reason {len(calls)}")
 
-    with pytest.raises(HidimError, match=r"reason 1 \(1 times\).*reason 3.*and 2 other reasons; mend"):
+    with pytest.raises(HidimError, match=r"reason 1 \(1 time\).*reason 3.*and 2 other reasons; mend"):
         hidim.minimize(objective, SPACE, n_trials=5, method="random")
 
 

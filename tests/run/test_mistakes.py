@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 
+import numpy as np
 import pytest
 
-from hidim import Float, HidimError, Optimizer, Space, minimize
+from hidim import Choice, Float, HidimError, Optimizer, Space, Vector, minimize
 from hidim.errors import MethodError, TrialError
 from hidim.trial import TrialState
 
@@ -142,3 +143,83 @@ def test_an_optimizer_takes_back_that_a_trial_failed():
         optimizer.retry(0)
     with pytest.raises(TrialError, match="retry wants a trial"):
         optimizer.retry(7)
+
+
+def test_a_typo_ends_a_run_that_knows_values_from_before(tmp_path):
+    good = run(square, 6, journal=tmp_path / "j")
+    with pytest.raises(HidimError, match="all 5 trials failed"):
+        run(typo, start_from=good)
+    resumed = run(typo, journal=tmp_path / "j")
+    assert len(resumed.history.failed) == 5
+    assert "all failed alike" in resumed.stopped
+    assert resumed.best == good.best
+
+
+@pytest.mark.parametrize("value", [np.array(np.nan), np.float32(np.nan)])
+def test_nan_of_any_kind_is_no_mistake(value):
+    calls = []
+
+    def objective(params):
+        calls.append(params)
+        return square(params) if len(calls) > 7 else value
+
+    assert len(run(objective, 10).history) == 10
+
+
+def test_what_is_no_number_is_one_mistake_whatever_it_says():
+    space = Space(x=Float(0, 1), k=Choice(*"abcdefgh"))
+    with pytest.raises(HidimError, match="trials all failed alike"):
+        minimize(lambda p: p, space, 40, method="random", progress=False)
+
+
+def test_a_retry_that_was_damaged_does_not_lose_what_came_after(tmp_path):
+    with pytest.raises(HidimError):
+        run(typo, 5, journal=tmp_path / "j")
+    mended = run(square, 5, journal=tmp_path / "j", retry_failed=True)
+    lines = (tmp_path / "j").read_bytes().splitlines(keepends=True)
+    place = next(i for i, line in enumerate(lines) if b'"retry"' in line)
+    lines[place] = lines[place].replace(b"retry", b"retyr")
+    (tmp_path / "j").write_bytes(b"".join(lines))
+    assert list(Optimizer.load(tmp_path / "j").history) == list(mended.history)
+
+
+def test_no_more_failures_are_taken_back_than_can_be_tried_again(tmp_path):
+    calls = []
+
+    def sometimes(params):
+        calls.append(params)
+        return typo(params) if len(calls) % 2 else square(params)
+
+    run(sometimes, 10, journal=tmp_path / "j")
+    assert len(run(square, 6, journal=tmp_path / "j", retry_failed=True).history.failed) == 4
+
+
+def test_a_journal_deleted_after_a_retry_is_written_with_the_right_ranks(tmp_path):
+    calls = []
+
+    def sometimes(params):
+        calls.append(params)
+        return typo(params) if len(calls) in (2, 3, 4) else square(params)
+
+    def deletes(params):
+        (tmp_path / "j").unlink(missing_ok=True)
+        return square(params)
+
+    run(sometimes, 8, journal=tmp_path / "j")
+    known = run(deletes, 8, journal=tmp_path / "j", retry_failed=True)
+    assert [t.rank for t in Optimizer.load(tmp_path / "j").history] == [t.rank for t in known.history]
+
+
+def test_a_trial_that_is_resumed_gets_arrays(tmp_path):
+    calls: list[object] = []
+
+    def objective(params):
+        calls.append(params)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return float((params["x"] ** 2).sum())
+
+    space = Space(x=Vector(3000, low=-1, high=1))
+    options = {"method": "rembo", "journal": tmp_path / "j", "progress": False}
+    minimize(objective, space, 5, **options)
+    assert not minimize(objective, space, 5, **options).history.failed

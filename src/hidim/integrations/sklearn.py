@@ -191,9 +191,9 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
                 _check_alike(told[0]["folds"], [rows for _, rows in known.values() if rows is not None])
             for trial, score, attributes in zip(trials, scores, told, strict=True):
                 candidates.tell(trial, score, reason, attributes)
-        if not self.optimizer_.history.complete:
-            raise HidimError(f"no candidate has a score: {self.optimizer_.history.failed[0].reason}")
         if not results:  # all was known: scikit-learn wants to have seen one candidate with its own eyes
+            if not self.optimizer_.history.complete:
+                raise HidimError(f"no candidate has a score: {self.optimizer_.history.failed[0].reason}")
             results = evaluate_candidates([_candidate(self.optimizer_.best.params, objects)], cv=folds)
             self._table = ([], self._table[1], self._table[2])
         if refused:
