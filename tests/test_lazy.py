@@ -10,7 +10,7 @@ import pytest
 
 from hidim import Choice, Float, Int, Optimizer, Result, Space, TrialState, Vector, minimize
 from hidim.embed import CountSketch, Gaussian, LazyVector, Uniform
-from hidim.errors import HistoryError, ParameterError, SpaceError, TrialError
+from hidim.errors import HidimError, HistoryError, ParameterError, SpaceError, TrialError
 from hidim.lines import seal, unseal
 from hidim.methods import configured
 from hidim.trial import same_params
@@ -189,9 +189,8 @@ def test_in_a_billion_dimensions_objectives_get_lazy_vectors(method):
 
 @pytest.mark.parametrize("method", ["gp", "sobol"])
 def test_methods_that_write_points_down_refuse_a_billion_columns_and_name_the_mend(method):
-    with pytest.raises(SpaceError, match=r"1000000000 columns.*method='baxus'"):
-        Optimizer(BILLION, method).ask()
-    assert len(Optimizer(BILLION, method).history) == 0
+    with pytest.raises(HidimError, match=r"1000000000 columns.*method='baxus'"):
+        Optimizer(BILLION, method)
 
 
 def test_encoding_and_sampling_a_billion_columns_is_refused():
@@ -333,7 +332,7 @@ def damaged(tmp_path, **changes):
     ("changes", "named"),
     [
         ({"embedding": "fourier"}, "'fourier', which this hidim does not know"),
-        ({"embedding": ["gaussian"]}, "damaged"),
+        ({"embedding": ["gaussian"]}, "which this hidim does not know"),
         ({"y": None}, "y"),
         ({"part": None}, "part"),
         ({"seed": -1}, "seed"),
