@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-APART := tests/contracts/test_methods.py tests/methods tests/gp
+APART := tests/contracts/test_methods.py tests/methods tests/gp tests/belief/test_plateau.py tests/belief/test_noise.py
 
 .PHONY: demo test lint types layers unit coverage docs clean
 

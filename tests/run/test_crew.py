@@ -250,13 +250,13 @@ def test_a_worker_of_a_pool_that_overruns_is_not_counted_as_free():
     def objective(params):
         at_once.append(params)
         most.append(len(at_once))
-        time.sleep(0.4 if params["x"] in guilty else 0.01)
+        time.sleep(1.0 if params["x"] in guilty else 0.01)
         at_once.remove(params)
         return params["x"]
 
     guilty = places(10)[:1]
     with ThreadPoolExecutor(2) as pool:
-        result = run(objective, 10, executor=pool, timeout=0.1)
+        result = run(objective, 10, executor=pool, timeout=0.5)
     assert [t.number for t in result.history if t.state is TrialState.FAILED] == [0]
     assert max(most) == 2
 
