@@ -19,7 +19,7 @@ def square(params):
 
 
 def typo(params):
-    return undefined_name + params["x"]  # noqa: F821
+    return undefined_name + params["x"]  # noqa: F821  (the typo that is tested)
 
 
 def returns_nothing(params):

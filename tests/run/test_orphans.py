@@ -120,7 +120,9 @@ def remembered(params) -> float:
 
 
 def test_an_initializer_of_the_pool_is_still_called():
-    pools = lambda: ProcessPoolExecutor(1, get_context("fork"), remember, ("3",))  # noqa: E731
+    def pools():
+        return ProcessPoolExecutor(1, get_context("fork"), remember, ("3",))
+
     assert minimize(remembered, Space(x=Float(0, 1)), 2, executor=pools).best.value == 3.0
 
 
