@@ -75,6 +75,7 @@ class Advice:
         self._read: tuple[int, Reading] | None = None
         self._suggested: dict[int, Suggested] = {}
         self._told: set[str] = set()
+        self._drawn: dict[int, list[str]] = {}
 
     def known(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that can be suggested together: those that finished trials had."""
@@ -98,11 +99,21 @@ class Advice:
             if coder.read(value) != params[name]:
                 self._tell_once(name, "parameter %r has another range now: the nearest value is taken", name)
             return value
-        if self._reader.has_finished:
-            self._tell_once(name, "parameter %r is drawn at random: no finished trial had it there", name)
+        if self._reader.has_finished and name not in self._told:
+            self._told.add(name)
+            self._drawn.setdefault(trial._trial_id, []).append(name)
         rng = np.random.default_rng([self._seed, trial.number, zlib.crc32(name.encode())])
         coder = Coder(distribution)
         return coder.write(value_at(coder.parameter, float(rng.random())))
+
+    def finish(self, trial: FrozenTrial) -> None:
+        """Say what was drawn at random in a trial, as far as it has not been said."""
+        if names := self._drawn.pop(trial._trial_id, []):
+            logger.warning(
+                "trial %d is the first with %s, drawn at random: no model knows them yet",
+                trial.number,
+                ", ".join(names),
+            )
 
     def _is_choice(self, name: str) -> bool:
         """Whether the given space has options for what may be an integer."""

@@ -106,6 +106,8 @@ class OptunaSampler(BaseSampler):
     def after_trial(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
+        with self._lock:
+            self._advice(study).finish(trial)
         if state == TrialState.FAIL:  # and it was seen to fail
             study._storage.set_trial_system_attr(trial._trial_id, FAILED, True)
 
