@@ -7,21 +7,27 @@ import math
 import pickle
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import optuna
 import pytest
 from optuna.distributions import FloatDistribution, IntDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 
 import hidim
 from hidim import Choice, Float, Int, Space
 from hidim.errors import HidimError, MethodError, SpaceError
-from hidim.integrations.optuna import from_study, to_study
+from hidim.integrations.optuna import from_study, to_study, turns
 from hidim.integrations.optuna.advice import Advice
 from hidim.studies import read_study
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+X = {"x": FloatDistribution(0, 1)}
 
 
 def tree(trial):
@@ -30,6 +36,10 @@ def tree(trial):
         bottom = 0.0 if trial.suggest_categorical("two", ["c", "d"]) == "c" else 0.1
         return bottom + (trial.suggest_float("p", -1, 1) - 0.2) ** 2 + trial.suggest_float("r", 0, 1)
     return 0.3 + trial.suggest_float("q", -1, 1) ** 2 + trial.suggest_int("n", 1, 9) / 10
+
+
+def journal(path):
+    return JournalStorage(JournalFileBackend(str(path)))
 
 
 def run(objective, n, sampler, **settings):
@@ -60,18 +70,18 @@ def test_large_values_can_be_good():
 
 def test_another_process_goes_on_as_this_one_would_have(tmp_path):
     whole = run(tree, 16, hidim.OptunaSampler(seed=5))
-    url = f"sqlite:///{tmp_path}/study.db"
-    optuna.create_study(study_name="tree", storage=url)
+    path = tmp_path / "study"
+    optuna.create_study(study_name="tree", storage=journal(path))
     code = (
-        "import sys, optuna, hidim; from integrations.test_optuna import tree;"
+        "import sys, optuna, hidim; from integrations.test_optuna import journal, tree;"
         "sampler = hidim.OptunaSampler(seed=5);"
-        "study = optuna.load_study(study_name='tree', storage=sys.argv[1], sampler=sampler);"
+        "study = optuna.load_study(study_name='tree', storage=journal(sys.argv[1]), sampler=sampler);"
         "study.optimize(tree, n_trials=4)"
     )
-    here = optuna.load_study(study_name="tree", storage=url, sampler=hidim.OptunaSampler(seed=5))
+    here = optuna.load_study(study_name="tree", storage=journal(path), sampler=hidim.OptunaSampler(seed=5))
     here.optimize(tree, n_trials=12)
-    subprocess.run([sys.executable, "-c", code, url], check=True, cwd=Path(__file__).parents[1])
-    assert params(optuna.load_study(study_name="tree", storage=url)) == params(whole)
+    subprocess.run([sys.executable, "-c", code, path], check=True, cwd=Path(__file__).parents[1])
+    assert params(optuna.load_study(study_name="tree", storage=journal(path))) == params(whole)
 
 
 def test_copies_by_pickle_suggest_the_same():
@@ -169,7 +179,7 @@ def test_trials_whose_worker_died_are_no_failures_of_the_objective():
 
 def test_what_others_are_about_to_evaluate_is_not_suggested_again(tmp_path):
     """Their trial has no parameters yet, as long as its objective has not asked for any."""
-    storage = f"sqlite:///{tmp_path}/study.db"
+    storage = journal(tmp_path / "study")
     space = {"n": IntDistribution(0, 3), "m": IntDistribution(0, 3)}
     one = optuna.create_study(study_name="s", storage=storage, sampler=hidim.OptunaSampler(seed=0))
     for _ in range(3):
@@ -185,35 +195,52 @@ def test_what_others_are_about_to_evaluate_is_not_suggested_again(tmp_path):
     assert len(set(suggested)) == 8
 
 
-def test_who_comes_to_the_same_at_the_same_time_thinks_again(tmp_path, monkeypatch):
-    storage = f"sqlite:///{tmp_path}/study.db"
-    study = optuna.create_study(study_name="s", storage=storage, sampler=hidim.OptunaSampler(seed=0))
+def test_who_asks_at_the_same_time_waits_for_the_others(tmp_path, monkeypatch):
+    storage = journal(tmp_path / "study")
+    study = optuna.create_study(
+        study_name="s", storage=storage, sampler=hidim.OptunaSampler("random", seed=0)
+    )
     space = {"n": IntDistribution(0, 9), "m": IntDistribution(0, 9)}
-    for _ in range(12):
-        trial = study.ask(space)
-        study.tell(trial, float((trial.params["n"] - 3) ** 2 + trial.params["m"]))
-    first, second = study.ask(), study.ask()
-    samplers = [hidim.OptunaSampler(seed=0, method="random") for _ in range(2)]
-    # Both see a history without the other, and would suggest the same.
+    study.tell(study.ask(space), 1.0)
+    # All of them draw the same, unless they see that somebody else has.
     made = Advice._suggestion
-    for sampler in samplers:
-        advice = sampler._advice(study)
-        monkeypatch.setattr(
-            advice,
-            "_suggestion",
-            lambda reading, number, a=advice: made(a, reading, 99 if not reading.history.running else number),
+    monkeypatch.setattr(Advice, "_suggestion", lambda self, reading, number: made(self, reading, 99))
+    start = threading.Barrier(4)
+
+    def worker(_):
+        own = optuna.load_study(
+            study_name="s", storage=storage, sampler=hidim.OptunaSampler("random", seed=0)
         )
-    readings = [
-        sampler.infer_relative_search_space(study, first._cached_frozen_trial) for sampler in samplers
-    ]
-    trials = [first._cached_frozen_trial, second._cached_frozen_trial]
-    for sampler, trial in zip(samplers, trials, strict=True):
-        sampler.infer_relative_search_space(study, trial)
-    found = [
-        sampler.sample_relative(study, trial, space) for sampler, trial in zip(samplers, trials, strict=True)
-    ]
-    assert readings[0] == readings[1]
-    assert found[0] != found[1]
+        start.wait()
+        return tuple(own.ask(space).params.values())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(worker, range(4)))) == 4
+
+
+def test_nobody_waits_long_for_a_worker_that_died_while_it_thought(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    storage = journal(tmp_path / "study")
+    study = optuna.create_study(study_name="s", storage=storage, sampler=hidim.OptunaSampler(seed=0))
+    study.tell(study.ask(X), 1.0)
+    dead = study.ask()
+    study._storage.set_trial_system_attr(dead._trial_id, turns.TURN, 0)
+    for _ in range(2):
+        study.ask(X)
+    assert caplog.text.count("no longer waits for the suggestion of trial 1") == 1
+
+
+def test_a_refusal_ends_the_turn(tmp_path, monkeypatch):
+    study = optuna.create_study(storage=journal(tmp_path / "study"), sampler=hidim.OptunaSampler(seed=0))
+    study.tell(study.ask(X), 1.0)
+
+    def refuse(*_):
+        raise MethodError("no")
+
+    monkeypatch.setattr(Advice, "_suggestion", refuse)
+    with pytest.raises(MethodError):
+        study.ask(X)
+    assert study.trials[-1].system_attrs[turns.TURN] == turns.NONE
 
 
 def test_fixed_parameters_of_enqueued_trials_stay():
