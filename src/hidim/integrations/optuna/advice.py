@@ -106,7 +106,7 @@ class Advice:
         """Say what was drawn at random in a trial, as far as it has not been said."""
         if names := self._drawn.pop(trial._trial_id, []):
             logger.warning(
-                "trial %d is the first with %s, drawn at random: no model knows them yet",
+                "trial %d is the first with %s, drawn at random: no finished trial had such a parameter",
                 trial.number,
                 ", ".join(names),
             )
