@@ -35,9 +35,7 @@ def main() -> None:
         result = minimize(
             objective, SPACE, n_trials=40, executor=client.get_executor(), workers=4, seed=0, progress=False
         )
-    print(
-        f"{len(result.history)} trials on 4 workers, best {result.best.value:.4g} at {dict(result.best.params)}"
-    )
+    print(f"{len(result.history)} trials on 4 workers, best {result.best.value:.4g} at {result.best.params}")
 
 
 if __name__ == "__main__":

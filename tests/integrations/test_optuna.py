@@ -19,7 +19,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
 import hidim
-from hidim import Choice, Float, Int, Space
+from hidim import METHODS, Choice, Float, Int, Space
 from hidim.errors import HidimError, MethodError, SpaceError
 from hidim.integrations.optuna import from_study, to_study, turns
 from hidim.integrations.optuna.advice import Advice
@@ -309,6 +309,27 @@ def test_constraints_are_refused_with_what_to_do_instead():
 def test_what_does_not_go_together_is_refused_at_once(settings, about):
     with pytest.raises(HidimError, match=about):
         hidim.OptunaSampler(**settings)
+
+
+# Those that sample hyperparameters take seconds, and remember nothing that others do not.
+@pytest.mark.parametrize("method", sorted(METHODS.keys() - {"bock", "matern-slice"}))
+def test_every_method_reads_in_a_storage_what_it_has_remembered(method, tmp_path):
+    distributions = {f"x{k}": FloatDistribution(-1, 1) for k in range(3)}
+
+    def ask():
+        sampler = hidim.OptunaSampler(method, seed=0)
+        study = optuna.load_study(study_name="s", storage=journal(tmp_path / "study"), sampler=sampler)
+        return study, study.ask(distributions)
+
+    optuna.create_study(study_name="s", storage=journal(tmp_path / "study"))
+    alone = hidim.Optimizer(Space({name: Float(-1, 1) for name in distributions}), method, seed=0)
+    for place in range(13 if method in ("auto", "baxus", "rembo", "rpp-gp") else 4):
+        study, trial = ask()
+        asked = alone.ask().params if place else alone.enter(trial.params).params
+        assert trial.params == asked
+        value = sum(v**2 for v in asked.values())
+        study.tell(trial, value)
+        alone.tell(place, value)
 
 
 # -- there and back ----------------------------------------------------------------------------------------
