@@ -24,7 +24,7 @@ logger = logging.getLogger("hidim")
 TURN, NONE = "hidim:turn", -1
 
 #: Seconds in which nobody is served, after which those in front are taken for dead.
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 #: Seconds between two looks: the first pause, and the longest.
 PAUSES = 0.005, 0.05
