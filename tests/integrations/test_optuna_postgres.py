@@ -1,0 +1,65 @@
+"""Several processes, one study: on PostgreSQL and on a journal, with a worker killed in mid-trial."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import crew as crews
+import pytest
+from crew import Crew, Work, check, crew, pairs
+from optuna.storages import fail_stale_trials
+from optuna.trial import TrialState
+from postgres import Unavailable, postgres
+
+TRIALS = 18
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(postgres(fsync="off"))
+        except Unavailable as reason:
+            pytest.skip(str(reason))
+        yield url
+
+
+@contextmanager
+def three_workers(storage: str, folder: Path, heartbeat: int | None = None) -> Iterator[Crew]:
+    """Of which one is killed, and another takes its place."""
+    told = Work(storage, f"{crews.__file__}:valley", "hidim", 0, TRIALS, (0.05, 0.15), heartbeat)
+    with crew(told, 3, folder) as workers:
+        workers.wait_for(4)
+        workers.kill(0)
+        workers.hire(0)
+        workers.wait()
+        yield workers
+
+
+def assert_nothing_is_lost_or_doubled(workers: Crew) -> None:
+    check(workers)
+    assert TRIALS <= workers.finished() < TRIALS + 3
+    found = pairs(workers)
+    assert found.count > TRIALS / 2
+    assert found.duplicates == 0
+
+
+def test_a_worker_killed_on_postgresql_costs_its_trial_and_nothing_else(database: str, tmp_path: Path):
+    with three_workers(database, tmp_path, heartbeat=1) as workers:
+        assert_nothing_is_lost_or_doubled(workers)
+        (lost,) = workers.lost
+        deadline = time.monotonic() + 30
+        while workers.study.trials[lost].state == TrialState.RUNNING and time.monotonic() < deadline:
+            fail_stale_trials(workers.study)
+            time.sleep(0.1)
+        assert workers.study.trials[lost].state == TrialState.FAIL
+
+
+def test_a_worker_killed_on_a_journal_costs_its_trial_and_nothing_else(tmp_path: Path):
+    with three_workers(str(tmp_path / "journal.log"), tmp_path) as workers:
+        assert_nothing_is_lost_or_doubled(workers)
+        (lost,) = workers.lost
+        assert workers.study.trials[lost].state == TrialState.RUNNING  # a journal knows no signs of life
