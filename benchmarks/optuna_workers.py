@@ -9,12 +9,12 @@ in the midst of a trial, at a quarter and at a half of the trials, and one betwe
 each is started again at once. All have the same seed. Signs of life (`heartbeat_interval`) come every two
 seconds. The server is PostgreSQL from Debian's package, started for this run by an ordinary user.
 
-Checked after every run: each trial that a worker noted down as finished is complete in the storage, once, with
-its value to the bit; no others are; the two trials that were lost have no value. *Pairs* are trials that
-were running at the same time. Those *at once* were asked for at the same moment: when the later one
-began, the parameters of the earlier one were not yet known to anybody. *Closest* is the smallest distance of a
-pair, in root mean square over the unit cube. Quality is the best of the first 80 complete trials, less the
-minimum, beside that of one process with 80 trials, which sleeps for nobody.
+Checked after every run: each trial that a worker noted down as finished is complete in the storage, once,
+with its value to the bit; no others are; the two trials that were lost have no value. *Pairs* are trials that
+were running at the same time. Those *at once* were asked for at the same moment: when the later one began,
+the parameters of the earlier one were not yet known to anybody. *Closest* is the smallest distance of a pair,
+in root mean square over the unit cube. Quality is the best of the first 80 complete trials, less the minimum,
+beside that of one process with 80 trials.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from optuna.trial import FrozenTrial, TrialState
 from hidim.bench.tables import figure, render
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from crew import Crew, Work, check, crew, pairs  # noqa: E402
-from postgres import postgres  # noqa: E402
+from crew import Crew, Work, check, crew, pairs
+from postgres import postgres
 
 WORKERS, TRIALS, SEEDS = 8, 80, 5
 SECONDS, HEARTBEAT = (0.2, 1.0), 2

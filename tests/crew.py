@@ -154,7 +154,7 @@ class Crew:
         return sum(note.event == "finished" for note in self.all_notes())
 
     def kill(self, place: int) -> int:
-        """SIGKILL in the midst of a trial, the number of which is given; the worker is halted to make sure."""
+        """SIGKILL in the midst of a trial, whose number is given; the worker is halted first to make sure."""
         process = self.workers[place]
         for _ in self._waiting():
             process.send_signal(signal.SIGSTOP)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import crew as crews
 import pytest
-from crew import Crew, Work, check, crew, pairs
 from optuna.storages import fail_stale_trials
 from optuna.trial import TrialState
+
+import crew as crews
+from crew import Crew, Work, check, crew, pairs
 from postgres import Unavailable, postgres
 
 TRIALS = 18
