@@ -11,6 +11,7 @@ from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.trial import History, Trial, TrialState
 
 if TYPE_CHECKING:
+    from hidim.integrations.optuna import OptunaSampler
     from hidim.methods import METHODS
     from hidim.optimizer import Optimizer
     from hidim.result import Result
@@ -24,6 +25,7 @@ __all__ = [
     "History",
     "Int",
     "Optimizer",
+    "OptunaSampler",
     "Result",
     "Space",
     "Trial",
@@ -37,6 +39,7 @@ __all__ = [
 _LAZY = {
     "METHODS": "hidim.methods",
     "Optimizer": "hidim.optimizer",
+    "OptunaSampler": "hidim.integrations.optuna",
     "Result": "hidim.result",
     "minimize": "hidim.run.minimize",
 }

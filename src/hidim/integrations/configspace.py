@@ -21,12 +21,11 @@ from typing import Any, assert_never
 
 from hidim._optional import require
 from hidim.errors import SpaceError
+from hidim.space.assemble import Edge, assembled
 from hidim.space.labels import Label
 from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
 from hidim.space.space import Space
 from hidim.space.tree import Vertex
-
-_Edges = list[tuple[str, Label]]
 
 
 def from_configspace(configspace: Any) -> Space:
@@ -37,25 +36,17 @@ def from_configspace(configspace: Any) -> Space:
             f"hidim has no forbidden clauses ({configspace.forbidden_clauses[0]}); remove them, "
             "or let the objective fail on forbidden configurations"
         )
-    edges = {name: _edges(configspace, name) for name in configspace}
-    children: dict[tuple[str, Label], list[str]] = defaultdict(list)
-    for name, above in edges.items():
-        for edge in above:
-            children[edge].append(name)
+    parameters = {name: _parameter(configspace[name]) for name in configspace}
+    return assembled(parameters, {name: _edges(configspace, name) for name in configspace})
 
-    def build(names: list[str]) -> Space:
-        return Space({name: parameter(name) for name in names})
 
-    def parameter(name: str) -> Parameter:
-        known, shared = configspace[name], len(edges[name]) > 1
-        labels = _labels(known)
-        if labels is None:
-            return _number(known, shared)
-        ordered = isinstance(known, require("ConfigSpace", "configspace").OrdinalHyperparameter)
-        options = {label: build(children[name, label]) for label in labels}
-        return Choice(options, shared=shared, ordered=ordered)
-
-    return build([name for name in configspace if not edges[name]])
+def _parameter(known: Any) -> Parameter:
+    """On its own, without what is active under its options."""
+    labels = _labels(known)
+    if labels is None:
+        return _number(known)
+    ordered = isinstance(known, require("ConfigSpace", "configspace").OrdinalHyperparameter)
+    return Choice(dict.fromkeys(labels), ordered=ordered)
 
 
 def _labels(known: Any) -> list[Label] | None:
@@ -74,13 +65,13 @@ def _labels(known: Any) -> list[Label] | None:
             return None
 
 
-def _number(known: Any, shared: bool) -> Parameter:
+def _number(known: Any) -> Parameter:
     cs = require("ConfigSpace", "configspace")
     match known:
         case cs.UniformFloatHyperparameter():
-            return Float(known.lower, known.upper, log=known.log, shared=shared)
+            return Float(known.lower, known.upper, log=known.log)
         case cs.UniformIntegerHyperparameter():
-            return Int(known.lower, known.upper, log=known.log, shared=shared)
+            return Int(known.lower, known.upper, log=known.log)
         case _:
             raise SpaceError(
                 f"the parameter {known.name!r} is a {type(known).__name__}, which hidim has no equal of; "
@@ -88,7 +79,7 @@ def _number(known: Any, shared: bool) -> Parameter:
             )
 
 
-def _edges(configspace: Any, name: str) -> _Edges:
+def _edges(configspace: Any, name: str) -> list[Edge]:
     """The (choice, label) pairs under which a parameter is active; none for one that always is."""
     conditions = configspace.parent_conditions_of[name]
     if len(conditions) > 1:
@@ -102,7 +93,7 @@ def _edges(configspace: Any, name: str) -> _Edges:
     return list(dict.fromkeys(edges))
 
 
-def _condition_edges(condition: Any) -> Iterator[tuple[str, Label]]:
+def _condition_edges(condition: Any) -> Iterator[Edge]:
     cs = require("ConfigSpace", "configspace")
     match condition:
         case cs.EqualsCondition():

@@ -1,0 +1,200 @@
+"""What a sampler knows of one study, and what it would try there next."""
+
+from __future__ import annotations
+
+import logging
+import time
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.storages import InMemoryStorage
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+
+from hidim._threads import single_threaded
+from hidim._types import Array, Params
+from hidim.errors import MethodError
+from hidim.methods import Method, Suggestion, Task
+from hidim.optimizer import drawn_seed
+from hidim.space import Choice, Space
+from hidim.studies import Reading, StudyReader
+from hidim.studies.coders import Coder, value_at
+from hidim.studies.notes import Note
+
+logger = logging.getLogger("hidim")
+
+#: Of the study, for samplers without a seed of their own.
+SEED = "hidim:seed"
+
+#: How often a suggestion is made anew because another process came to the same one at the same time, and how
+#: long (s) one waits for the later of the two to do so.
+AGAIN, WAIT = 5, 0.05
+
+#: How close in every coordinate is the same.
+NEARLY = 1e-3
+
+#: Trials whose suggestions are kept in mind.
+TRIALS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Suggested:
+    """For one trial: a configuration of the space, and those of its values that Optuna knows already."""
+
+    params: Params
+    values: dict[str, Any]
+
+
+class Advice:
+    """On one study.
+
+    Args:
+        study: whichever of its processes asks.
+        method: that suggests.
+        space, seed, budget, noisy: as for `OptunaSampler`.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        method: Method,
+        space: Space | None,
+        seed: int | None,
+        budget: int | None,
+        noisy: bool | None,
+    ) -> None:
+        self._storage, self._study = study._storage, study._study_id
+        self._method, self._reader, self._given = method, StudyReader(space), space
+        self._maximize = study.direction.name == "MAXIMIZE"
+        self._seed = self._kept_seed() if seed is None else int(seed)
+        self._budget, self._noisy = budget, noisy
+        self._task: tuple[str, Task] | None = None
+        self._read: tuple[int, Reading] | None = None
+        self._suggested: dict[int, Suggested] = {}
+        self._told: set[str] = set()
+
+    def known(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """The parameters that can be suggested together: those that finished trials had."""
+        reading = self._reading(trial)
+        self._read = (trial._trial_id, reading)
+        there = {vertex.name for vertex in reading.space.vertices}
+        return {name: coder.distribution for name, coder in reading.coders.items() if name in there}
+
+    def suggested(self, study: Study, trial: FrozenTrial) -> dict[str, Any]:
+        """Values for a trial, by name; of parameters that are active as far as is known."""
+        return self._whole(trial).values
+
+    def alone(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
+        """The value of a parameter that was not suggested with the others, or not within its range."""
+        params = self._whole(trial).params
+        if distribution.single():
+            return Coder(distribution).single
+        if name in params:
+            coder = Coder(distribution, self._is_choice(name))
+            value = coder.write(params[name])
+            if coder.read(value) != params[name]:
+                self._tell_once(name, "parameter %r has another range now: the nearest value is taken", name)
+            return value
+        if self._reader.has_finished:
+            self._tell_once(name, "parameter %r is drawn at random: no finished trial had it there", name)
+        rng = np.random.default_rng([self._seed, trial.number, zlib.crc32(name.encode())])
+        coder = Coder(distribution)
+        return coder.write(value_at(coder.parameter, float(rng.random())))
+
+    def _is_choice(self, name: str) -> bool:
+        """Whether the given space has options for what may be an integer."""
+        vertices = () if self._given is None else self._given.vertices
+        return any(vertex.name == name and isinstance(vertex.parameter, Choice) for vertex in vertices)
+
+    def _tell_once(self, name: str, text: str, *about: Any) -> None:
+        if name not in self._told:
+            self._told.add(name)
+            logger.warning(text, *about)
+
+    # -- suggestions ---------------------------------------------------------------------------------------
+
+    def _whole(self, trial: FrozenTrial) -> Suggested:
+        found = self._suggested.get(trial._trial_id)
+        if found is None:
+            found = self._suggested[trial._trial_id] = self._made(trial)
+            for old in list(self._suggested)[:-TRIALS]:
+                del self._suggested[old]
+        return found
+
+    def _made(self, trial: FrozenTrial) -> Suggested:
+        identity, reading = self._read or (-1, None)
+        if reading is None or identity != trial._trial_id:
+            reading = self._reading(trial)
+        self._read = None
+        if not len(reading.space):
+            return Suggested({}, {})
+        params, point = self._noted(reading, trial)
+        alone = isinstance(self._storage, InMemoryStorage)  # one process, whose threads wait for each other
+        for _ in range(0 if alone else AGAIN):
+            later = self._reading(trial)
+            if not self._clashes(reading, later, trial.number, point):
+                break
+            reading = later
+            params, point = self._noted(reading, trial)
+        values = {n: reading.coders[n].write(value) for n, value in params.items() if n in reading.coders}
+        return Suggested(params, values)
+
+    def _noted(self, reading: Reading, trial: FrozenTrial) -> tuple[Params, Array]:
+        """A suggestion that the storage has a note of: others see it before the trial has its parameters."""
+        suggestion = self._suggestion(reading, trial.number)
+        point = reading.space.encode(suggestion.params)
+        note = Note(reading.fingerprint, suggestion.meta, point)
+        note.write(lambda key, value: self._storage.set_trial_system_attr(trial._trial_id, key, value))
+        return suggestion.params, point
+
+    @single_threaded
+    def _suggestion(self, reading: Reading, number: int) -> Suggestion:
+        if self._task is None or self._task[0] != reading.fingerprint:
+            task = Task(reading.space, self._maximize, self._seed, self._budget, self._noisy)
+            self._method.check(task)
+            self._task = (reading.fingerprint, task)
+        found = self._method.suggest(self._task[1], reading.history, number)
+        if found.meta.get("instead") == "repetition":
+            self._tell_once("", "trial %d repeats another one: there is nothing new left to try", number)
+        return found
+
+    def _clashes(self, before: Reading, later: Reading, number: int, point: Array) -> bool:
+        """Whether another process has suggested the same in the meantime, and this one is to give way."""
+        if later.fingerprint != before.fingerprint:
+            return False
+        known = {trial.number for trial in before.history.running}
+        new = [
+            t for t in later.history.running if t.number not in known and _same(later.space, t.params, point)
+        ]
+        if new and all(t.number > number for t in new):
+            time.sleep(WAIT)  # the later one gives way, unless it has looked already
+            return True
+        return bool(new)
+
+    # -- the storage ---------------------------------------------------------------------------------------
+
+    def _reading(self, trial: FrozenTrial) -> Reading:
+        trials = self._storage.get_all_trials(self._study, deepcopy=False)
+        reading = self._reader.read(trials, maximize=self._maximize, but=trial.number)
+        if self._reader.is_constrained:
+            raise MethodError(
+                "the study has constraints, which hidim does not know: raise optuna.TrialPruned where one is "
+                "broken, or use TPESampler"
+            )
+        return reading
+
+    def _kept_seed(self) -> int:
+        """The seed that the study keeps; the first process draws it."""
+        kept = self._storage.get_study_system_attrs(self._study).get(SEED)
+        if kept is None:
+            self._storage.set_study_system_attr(self._study, SEED, drawn_seed())
+            kept = self._storage.get_study_system_attrs(self._study)[SEED]
+        return int(kept)
+
+
+def _same(space: Space, params: Params, point: Array) -> bool:
+    gap = np.nan_to_num(space.encode(params), nan=-1.0) - np.nan_to_num(point, nan=-1.0)
+    return bool(np.all(np.abs(gap) < NEARLY))

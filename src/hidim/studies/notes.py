@@ -1,0 +1,70 @@
+"""What a suggestion leaves in the storage: the method's meta, and the point while others cannot see it yet.
+
+A note is one text under the system attributes "hidim:0", "hidim:1", … of a trial, cut into pieces that every
+database takes. It says for which space it was written: in another one it means nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hidim._types import Array
+
+logger = logging.getLogger("hidim")
+
+#: Characters of a piece; MySQL's TEXT holds 65,535 bytes.
+PIECE = 30_000
+
+#: That the objective itself failed, and not the machine under it.
+FAILED = "hidim:failed"
+
+
+@dataclass(frozen=True, eq=False)
+class Note:
+    """Of one suggestion.
+
+    Args:
+        space: fingerprint of the space.
+        meta: what the method wants to remember.
+        point: (D,) of the unit cube, to single precision; NaN in inactive columns.
+    """
+
+    space: str
+    meta: dict[str, Any]
+    point: Array
+
+    def write(self, put: Callable[[str, Any], None]) -> None:
+        """Put the pieces, the first one last: whoever sees that one sees all."""
+        point = base64.b64encode(self.point.astype("<f4").tobytes()).decode("ascii")
+        text = json.dumps({"space": self.space, "point": point, "meta": self.meta}, separators=(",", ":"))
+        pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
+        for place in reversed(range(1, len(pieces))):
+            put(f"hidim:{place}", pieces[place])
+        put("hidim:0", {"pieces": len(pieces), "text": pieces[0]})
+
+    @classmethod
+    def read(cls, attributes: Mapping[str, Any], number: int) -> Note | None:
+        """The note of a trial; None if there is none, or what is there is none."""
+        first = attributes.get("hidim:0")
+        if first is None:
+            return None
+        try:
+            text = first["text"] + "".join(attributes[f"hidim:{k}"] for k in range(1, first["pieces"]))
+            data = json.loads(text)
+            space, meta = data["space"], data["meta"]
+            point = np.frombuffer(base64.b64decode(data["point"]), dtype="<f4").astype(np.float64)
+        except (KeyError, TypeError, ValueError, binascii.Error) as error:
+            logger.warning("what hidim noted with trial %d is damaged and ignored: %r", number, error)
+            return None
+        if not isinstance(space, str) or not isinstance(meta, dict):
+            logger.warning("what hidim noted with trial %d is damaged and ignored", number)
+            return None
+        return cls(space, meta, point)

@@ -1,0 +1,225 @@
+"""A study, read from trial to trial: the space that its trials show, and they themselves as a history.
+
+    complete    a trial with its value; one that is infinite makes it a failed one
+    pruned      a trial with its last intermediate value, or the median of the complete ones if that is worse:
+                what was given up is not to be taken for good because it was measured early. Without any
+                intermediate value, as where an objective prunes what makes no sense, a failed one.
+    failed      a failed trial, unless the machine under it failed, or it was tried again
+    running     a running trial, at the point that was suggested as far as nothing else was evaluated
+    waiting     the same, if it was enqueued with all its parameters
+
+Trials that do not fit the space, as after a change of ranges, are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hidim._types import Params
+from hidim.errors import MethodError, ParameterError
+from hidim.space import Choice, Space
+from hidim.space.parameters import Parameter
+from hidim.studies.coders import Coder, value_at
+from hidim.studies.notes import FAILED, Note
+from hidim.studies.shape import Shape
+from hidim.trial import History, Trial
+
+logger = logging.getLogger("hidim")
+
+#: Points of notes are kept to single precision.
+ROUNDED = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a study is at one moment.
+
+    Args:
+        space: that its trials show, or that was given; empty before the first trial is finished.
+        history: its trials in that space, by Optuna's numbers.
+        coders: of those parameters that were seen.
+        fingerprint: of the space.
+    """
+
+    space: Space
+    history: History
+    coders: Mapping[str, Coder]
+    fingerprint: str
+
+
+class StudyReader:
+    """Reads a study again and again; what is finished is read once.
+
+    Args:
+        space: if it is known; else it is what the trials show.
+    """
+
+    def __init__(self, space: Space | None = None) -> None:
+        self._shape = Shape(space)
+        self._done: dict[int, Any] = {}
+        self._retried: set[int] = set()
+        self._space, self._fingerprint = space or Space(), ""
+        self._coders: Mapping[str, Coder] = {}
+        self._kept: dict[int, Trial | None] = {}  # as last read; None: left out
+        self._told = 0
+        self.is_constrained = False
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether any trial has."""
+        return bool(self._done)
+
+    def read(self, trials: Sequence[Any], *, maximize: bool, but: int | None = None) -> Reading:
+        """The study with these trials of Optuna's, without the one whose number is `but`."""
+        fresh = [t for t in trials if t.number not in self._done and t.state.is_finished()]
+        if fresh or not self._fingerprint:
+            self._enter(fresh)
+        pending = [self._pending(t) for t in trials if not t.state.is_finished() and t.number != but]
+        every = sorted([*self._finished(maximize), *(t for t in pending if t)], key=lambda t: t.number)
+        return Reading(self._space, History(every, maximize=maximize), self._coders, self._fingerprint)
+
+    def _enter(self, trials: Sequence[Any]) -> None:
+        """Trials that have finished since."""
+        for trial in trials:
+            self._done[trial.number] = trial
+            self._retried.update(trial.system_attrs.get("retry_history", ()))
+            self.is_constrained |= any(key.startswith("constraints") for key in trial.system_attrs)
+            complete = trial.state.name == "COMPLETE"
+            self._shape.add(trial.number, trial.params, trial.distributions, complete=complete)
+        space, coders = self._shape.describe()
+        fingerprint = hashlib.sha256(space.to_json(indent=None).encode()).hexdigest()[:16]
+        if fingerprint != self._fingerprint:
+            self._space, self._fingerprint = space, fingerprint
+            self._kept.clear()
+        self._coders = coders
+        for number in self._done.keys() - self._kept.keys():
+            self._kept[number] = self._as_trial(self._done[number])
+        left_out = sum(trial is None for trial in self._kept.values())
+        if left_out > self._told:
+            logger.warning(
+                "%d of %d finished trials of the study are left out: they lie outside of what its parameters "
+                "may be now, or were given up by a worker that died",
+                left_out,
+                len(self._done),
+            )
+            self._told = 2 * left_out
+
+    def _finished(self, maximize: bool) -> list[Trial]:
+        """By the order of finishing, which is their rank."""
+        order = sorted(self._done.values(), key=lambda t: (t.datetime_complete.timestamp(), t.number))
+        found = [kept for t in order if (kept := self._kept[t.number]) and t.number not in self._retried]
+        values = [t.value for t in found if t.value is not None and not self._is_pruned(t)]
+        least = (min if maximize else max, statistics.median(values)) if values else None
+        for rank, trial in enumerate(found):
+            if least is not None and trial.value is not None and self._is_pruned(trial):
+                trial = replace(trial, value=least[0](trial.value, least[1]), rank=rank)
+            elif trial.rank != rank:
+                trial = replace(trial, rank=rank)
+            self._kept_rank(trial)
+            found[rank] = trial
+        return found
+
+    def _kept_rank(self, trial: Trial) -> None:
+        if not self._is_pruned(trial):
+            self._kept[trial.number] = trial
+
+    def _is_pruned(self, trial: Trial) -> bool:
+        return bool(self._done[trial.number].state.name == "PRUNED")
+
+    # -- single trials -------------------------------------------------------------------------------------
+
+    def _as_trial(self, trial: Any) -> Trial | None:
+        note = Note.read(trial.system_attrs, trial.number)
+        value, reason = _outcome(trial)
+        complete, failed = (trial.state.name == name for name in ("COMPLETE", "FAIL"))
+        if failed and note is not None and FAILED not in trial.system_attrs:
+            return None  # nobody saw it fail: its worker is gone
+        params = self._params(trial.params, None if complete else note, fill=complete)
+        if params is None:
+            return None
+        known = Trial(params, trial.number, meta=self._meta(note, params))
+        done = known.completed(value, 0) if value is not None else known.failed(reason, 0)
+        return done.frozen()
+
+    def _pending(self, trial: Any) -> Trial | None:
+        note = Note.read(trial.system_attrs, trial.number)
+        given = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
+        params = self._params(given, note, fill=False) if self._space else None
+        return None if params is None else Trial(params, trial.number, meta=self._meta(note, params)).frozen()
+
+    def _params(self, values: Mapping[str, Any], note: Note | None, *, fill: bool) -> Params | None:
+        """A configuration of the space; None if the trial has none.
+
+        Args:
+            values: as Optuna has them.
+            note: of what was suggested, for the rest.
+            fill: whether parameters that nobody asked for are put into the middle of their ranges.
+        """
+        suggested = self._space.decode(note.point) if note and self._is_current(note) else {}
+        try:
+            given = {n: self._coders[n].read(value) for n, value in values.items() if n in self._coders}
+            return self._space.validate(_chosen(self._space, {**suggested, **given}, fill=fill))
+        except (ParameterError, ValueError):
+            return None
+
+    def _meta(self, note: Note | None, params: Params) -> dict[str, Any]:
+        """What the method noted, if this is the point that it suggested, and of this space."""
+        if note is None or not self._is_current(note):
+            return {"way": "added"}
+        gap = np.abs(self._space.encode(params) - note.point)
+        same = np.isnan(note.point) | (gap < ROUNDED)
+        return note.meta if bool(np.all(same)) else {"way": "given"}
+
+    def _is_current(self, note: Note) -> bool:
+        return note.space == self._fingerprint and len(note.point) == self._space.dim
+
+
+def _outcome(trial: Any) -> tuple[float | None, str]:
+    """The value of a trial, or why there is none."""
+    if trial.state.name == "FAIL":
+        return None, str(trial.system_attrs.get("fail_reason", "failed"))
+    if trial.state.name == "PRUNED":
+        steps = trial.intermediate_values
+        value = steps[max(steps)] if steps else math.nan
+    else:
+        value = trial.value
+    if math.isfinite(value):
+        return float(value), ""
+    return None, f"the value is {value}" if trial.state.name == "COMPLETE" else "pruned before any value"
+
+
+def _chosen(parameters: Mapping[str, Parameter], given: Params, *, fill: bool) -> Params:
+    """Those of the given values that are active, with middles for missing ones, or without them."""
+    chosen: Params = {}
+    for name, parameter in parameters.items():
+        if name not in given and not fill:
+            continue
+        chosen[name] = value = given[name] if name in given else value_at(parameter, 0.5)
+        if isinstance(parameter, Choice):
+            option = parameter.options[parameter.positions[value]] if value in parameter.positions else None
+            chosen |= {} if option is None else _chosen(option.space, given, fill=fill)
+    return chosen
+
+
+def read_study(study: Any, space: Space | None = None) -> Reading:
+    """A study of Optuna's as a space and a history.
+
+    Args:
+        study: with one objective.
+        space: if it is known; else it is what the trials show.
+    """
+    if len(study.directions) > 1:
+        raise MethodError(
+            f"the study has {len(study.directions)} objectives, and hidim has methods for one: make it one "
+            "number, or use optuna.samplers.NSGAIISampler or TPESampler"
+        )
+    maximize = study.direction.name == "MAXIMIZE"
+    return StudyReader(space).read(study.get_trials(deepcopy=False), maximize=maximize)

@@ -1,0 +1,96 @@
+"""The space that the trials of a study show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hidim.space import Choice, Space
+from hidim.space.assemble import assembled
+from hidim.space.labels import Label
+from hidim.studies.coders import Coder, could_be_choice, kind, options
+from hidim.studies.ranges import Ranges
+from hidim.studies.tree import Gate, dependencies, edges
+
+
+class Shape:
+    """What finished trials had, one after the other.
+
+    Args:
+        given: the space, if it is known.
+    """
+
+    def __init__(self, given: Space | None = None) -> None:
+        self._given = given
+        self._ranges: dict[str, Ranges] = {}
+        self._had: list[frozenset[str]] = []  # by trial
+        self._complete: list[bool] = []
+        self._values: dict[str, list[Any]] = {}  # of what may be a gate, by trial; None where it was missing
+
+    def add(
+        self, number: int, values: Mapping[str, Any], distributions: Mapping[str, Any], *, complete: bool
+    ) -> None:
+        """A finished trial; one that is not complete may have stopped before it asked for everything."""
+        for name, distribution in distributions.items():
+            ranges = self._ranges.get(name)
+            if ranges is None:
+                ranges = self._ranges[name] = Ranges()
+                if could_be_choice(distribution):
+                    self._values[name] = [None] * len(self._had)
+            ranges.add(number, distribution)
+        for name, column in self._values.items():
+            value = values.get(name)
+            column.append(distributions[name].to_internal_repr(value) if name in distributions else None)
+        self._had.append(frozenset(distributions))
+        self._complete.append(complete)
+
+    def describe(self) -> tuple[Space, dict[str, Coder]]:
+        """The space, and how values of those of its parameters that were seen are written here and there."""
+        current = {name: ranges.current for name, ranges in self._ordered()}
+        varying = {name: each for name, each in current.items() if not each.single()}
+        if self._given is not None:
+            choices = {v.name for v in self._given.vertices if isinstance(v.parameter, Choice)}
+            return self._given, {name: Coder(each, name in choices) for name, each in varying.items()}
+        found = self._dependencies(list(varying))
+        opening = {gate for gate, _ in found.values()}
+        coders = {name: Coder(each, name in opening) for name, each in varying.items()}
+        parameters = {name: coder.parameter for name, coder in coders.items()}
+        there = {name: p.labels for name, p in parameters.items() if isinstance(p, Choice)}
+        labels = {name: self._ever(name, there[name]) for name in opening}
+        known = {
+            name: [edge for edge in every if edge[1] in there[edge[0]]]
+            for name, every in edges(found, labels).items()
+        }
+        return assembled(parameters, known), coders
+
+    def _ordered(self) -> list[tuple[str, Ranges]]:
+        """By the first trial, then by name: storages need not keep the order of suggestions."""
+        return sorted(self._ranges.items(), key=lambda pair: (pair[1].first, pair[0]))
+
+    def _ever(self, name: str, now: Sequence[Label]) -> Sequence[Label]:
+        """The labels of all options that a gate ever had."""
+        whole = self._ranges[name].whole
+        return now if kind(whole) == "categorical" else options(whole)
+
+    def _dependencies(self, names: list[str]) -> dict[str, tuple[str, tuple[int, ...]]]:
+        kinds = dict.fromkeys(self._had)
+        if len(kinds) <= 1:
+            return {}
+        place = {kind_: row for row, kind_ in enumerate(kinds)}
+        table = np.array([[name in kind_ for name in names] for kind_ in kinds], dtype=bool)
+        present = table[[place[had] for had in self._had]]
+        gates = [gate for name in names if (gate := self._gate(name)) is not None]
+        return dependencies(names, present, np.array(self._complete), gates)
+
+    def _gate(self, name: str) -> Gate | None:
+        whole = self._ranges[name].whole
+        if name not in self._values or not could_be_choice(whole):
+            return None
+        values = np.array([-1.0 if value is None else float(value) for value in self._values[name]])
+        missing = np.array([value is None for value in self._values[name]])
+        if kind(whole) == "categorical":
+            return Gate(name, np.where(missing, -1.0, values), len(whole.choices), ordered=False)
+        codes = (values - whole.low) / whole.step
+        return Gate(name, np.where(missing, -1.0, codes), len(options(whole)), ordered=True)
