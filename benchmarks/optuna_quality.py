@@ -5,10 +5,10 @@
 
 `jenatton` is the synthetic tree function of Add-Tree (§5.1), `jenatton-shifted` the same with minimisers off
 the centres, `network` a stand-in for the error of a neural network of one to four layers (all are written
-down in `optuna_objectives.py`). 60 trials, one at a time, storage in memory, one thread; every sampler has its
-defaults but for the seed. Regret is the best value less the minimum. p is that of Wilcoxon's test, two-sided,
-of hidim's regrets and the other's, paired by seed. Own time is that of `study.ask`, all `suggest_*` and
-`study.tell`, with the objective's, which is nothing; the median of all trials.
+down in `optuna_objectives.py`). 60 trials, one at a time, storage in memory, one thread; every sampler has
+its defaults but for the seed. Regret is the best value less the minimum. p is that of Wilcoxon's test,
+two-sided, of hidim's regrets and the other's, paired by seed. Own time is that of `study.ask`, all
+`suggest_*` and `study.tell`, with the objective's, which is nothing; the median of all trials.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _gp(seed: int) -> optuna.samplers.BaseSampler:
     import torch  # here, so that no trial pays for the import
 
     torch.set_num_threads(1)
-    return optuna.samplers.GPSampler(seed=seed)
+    return optuna.samplers.GPSampler(seed=seed, warn_independent_sampling=False)
 
 
 def run(problem: str, sampler: str, seed: int) -> dict[str, Any]:

@@ -17,12 +17,14 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import optuna
 from optuna.distributions import CategoricalDistribution
@@ -61,6 +63,17 @@ class Work:
         backend = optuna.storages.journal.JournalFileBackend(self.storage)
         return optuna.storages.JournalStorage(backend)
 
+    @contextmanager
+    def opened(self) -> Iterator[optuna.storages.BaseStorage]:
+        """The storage for a while: no connections are left open."""
+        storage = self.open()
+        try:
+            yield storage
+        finally:
+            if isinstance(storage, optuna.storages.RDBStorage):
+                storage.remove_session()
+                storage.engine.dispose()
+
     def sample(self, worker: int) -> optuna.samplers.BaseSampler:
         """hidim's sampler has the same seed in every worker; others would then suggest the same."""
         if self.sampler == "hidim":
@@ -84,10 +97,10 @@ def valley(trial: optuna.Trial) -> float:
 # -- the worker --------------------------------------------------------------------------------------------
 
 
-def work(work: Work, worker: int, notes: Path) -> None:
+def work(told: Work, place: int, folder: Path) -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    function, lengths = work.function(), random.Random(os.urandom(8))
-    paper = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    function, lengths = told.function(), random.Random(os.urandom(8))
+    paper = os.open(_paper(folder, place), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def note(event: str, number: int, value: float | None) -> None:
         os.write(paper, (json.dumps([event, number, value, time.time()]) + "\n").encode())
@@ -96,17 +109,62 @@ def work(work: Work, worker: int, notes: Path) -> None:
     def objective(trial: optuna.Trial) -> float:
         value = function(trial)
         note("started", trial.number, None)
-        time.sleep(lengths.uniform(*work.seconds))
+        time.sleep(lengths.uniform(*told.seconds))
         note("valued", trial.number, value)
         return value
 
     def finished(study: optuna.Study, trial: FrozenTrial) -> None:
         note("finished", trial.number, trial.value)
 
-    enough = optuna.study.MaxTrialsCallback(work.trials, states=(TrialState.COMPLETE,))
-    study = optuna.load_study(study_name=work.study, storage=work.open(), sampler=work.sample(worker))
-    if len(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))) < work.trials:
+    enough = optuna.study.MaxTrialsCallback(told.trials, states=(TrialState.COMPLETE,))
+    study = optuna.load_study(study_name=told.study, storage=told.open(), sampler=told.sample(place))
+    if len(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))) < told.trials:
         study.optimize(objective, callbacks=[finished, enough])
+
+
+# -- processes ---------------------------------------------------------------------------------------------
+
+Worker: TypeAlias = subprocess.Popen[bytes] | BaseProcess
+
+
+def plain(told: Work, place: int, folder: Path) -> Worker:
+    """A process as a user would start it."""
+    command = [sys.executable, __file__, json.dumps(asdict(told)), str(place), str(folder)]
+    with _errors(folder, place).open("ab") as errors:
+        return subprocess.Popen(command, stdout=errors, stderr=errors)
+
+
+def forked(told: Work, place: int, folder: Path) -> Worker:
+    """A process of its own, too, of a server that has imported everything already: it is there at once."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["crew", "hidim.integrations.optuna", "hidim.methods.auto"])
+    process = context.Process(target=_forked, args=(told, place, folder))
+    process.start()
+    return process
+
+
+def _forked(told: Work, place: int, folder: Path) -> None:
+    errors = os.open(_errors(folder, place), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.dup2(errors, 1)
+    os.dup2(errors, 2)
+    work(told, place, folder)
+
+
+def _errors(folder: Path, place: int) -> Path:
+    return folder / f"errors-{place}"
+
+
+def _paper(folder: Path, place: int) -> Path:
+    return folder / f"notes-{place}.jsonl"
+
+
+def _code(worker: Worker) -> int | None:
+    return worker.poll() if isinstance(worker, subprocess.Popen) else worker.exitcode
+
+
+def _end(worker: Worker) -> None:
+    worker.kill()
+    worker.wait() if isinstance(worker, subprocess.Popen) else worker.join()
 
 
 # -- the crew ----------------------------------------------------------------------------------------------
@@ -127,23 +185,17 @@ class Crew:
     work: Work
     folder: Path
     study: optuna.Study
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    start: Callable[[Work, int, Path], Worker]
+    workers: list[Worker] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)  # numbers of trials whose worker was killed in their midst
 
     def hire(self, place: int | None = None) -> None:
         """One more worker; in the place of a dead one, with its notes."""
         number = len(self.workers) if place is None else place
-        told = json.dumps(asdict(self.work))
-        command = [sys.executable, __file__, told, str(number), str(self._paper(number))]
-        with (self.folder / f"errors-{number}").open("ab") as errors:
-            process = subprocess.Popen(command, stdout=errors, stderr=errors)
-        self.workers[number : number + 1] = [process]
-
-    def _paper(self, place: int) -> Path:
-        return self.folder / f"notes-{place}.jsonl"
+        self.workers[number : number + 1] = [self.start(self.work, number, self.folder)]
 
     def notes(self, place: int) -> list[Note]:
-        paper = self._paper(place)
+        paper = _paper(self.folder, place)
         lines = paper.read_text().splitlines(keepends=True) if paper.exists() else []
         return [Note(*json.loads(line)) for line in lines if line.endswith("\n")]
 
@@ -155,31 +207,25 @@ class Crew:
 
     def kill(self, place: int) -> int:
         """SIGKILL in the midst of a trial, whose number is given; the worker is halted first to make sure."""
-        process = self.workers[place]
-        for _ in self._waiting():
-            process.send_signal(signal.SIGSTOP)
-            last = (self.notes(place) or [None])[-1]
-            if last is not None and last.event == "started":
-                process.kill()
-                process.wait()
-                self.lost.append(last.number)
-                return last.number
-            process.send_signal(signal.SIGCONT)
-            time.sleep(0.01)
-        raise AssertionError  # `_waiting` has said why
+        last = self._kill(place, lambda last: last.event == "started")
+        self.lost.append(last.number)
+        return last.number
 
     def kill_asking(self, place: int) -> None:
         """SIGKILL between two trials: while the sampler thinks, or the storage writes."""
-        process = self.workers[place]
+        self._kill(place, lambda last: last.event == "finished" and time.time() - last.moment > 0.03)
+
+    def _kill(self, place: int, wanted: Callable[[Note], bool]) -> Note:
+        worker = self.workers[place]
         for _ in self._waiting():
-            process.send_signal(signal.SIGSTOP)
-            last = (self.notes(place) or [None])[-1]
-            if last is not None and last.event == "finished" and time.time() - last.moment > 0.03:
-                process.kill()
-                process.wait()
-                return
-            process.send_signal(signal.SIGCONT)
-            time.sleep(0.001)
+            os.kill(worker.pid, signal.SIGSTOP)
+            notes = self.notes(place)
+            if notes and wanted(notes[-1]):
+                _end(worker)
+                return notes[-1]
+            os.kill(worker.pid, signal.SIGCONT)
+            time.sleep(0.003)
+        raise AssertionError  # `_waiting` has said why
 
     def wait_for(self, finished: int) -> None:
         for _ in self._waiting():
@@ -189,42 +235,37 @@ class Crew:
 
     def wait(self) -> None:
         for _ in self._waiting():
-            if all(process.poll() is not None for process in self.workers):
+            if all(_code(worker) is not None for worker in self.workers):
                 return
             time.sleep(0.02)
 
     def _waiting(self) -> Iterator[None]:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            failed = [place for place, process in enumerate(self.workers) if process.poll()]
-            assert not failed, f"worker {failed[0]} ended:\n" + self.errors(failed[0])
+            failed = [place for place, worker in enumerate(self.workers) if _code(worker)]
+            assert not failed, f"worker {failed[0]} ended:\n" + _errors(self.folder, failed[0]).read_text()
             yield
         raise AssertionError(f"{self.finished()} trials after {PATIENCE} s")
 
-    def errors(self, place: int) -> str:
-        return (self.folder / f"errors-{place}").read_text()
-
     def dismiss(self) -> None:
-        for process in self.workers:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        for worker in self.workers:
+            if _code(worker) is None:
+                _end(worker)
 
 
 @contextmanager
-def crew(work: Work, workers: int, folder: Path) -> Iterator[Crew]:
+def crew(
+    work: Work, workers: int, folder: Path, start: Callable[[Work, int, Path], Worker] = plain
+) -> Iterator[Crew]:
     """So many workers on a new study; none outlives the block."""
-    storage = work.open()
-    hired = Crew(work, folder, optuna.create_study(study_name=work.study, storage=storage))
-    try:
-        for _ in range(workers):
-            hired.hire()
-        yield hired
-    finally:
-        hired.dismiss()
-        if isinstance(storage, optuna.storages.RDBStorage):
-            storage.remove_session()
-            storage.engine.dispose()
+    with work.opened() as storage:
+        hired = Crew(work, folder, optuna.create_study(study_name=work.study, storage=storage), start)
+        try:
+            for _ in range(workers):
+                hired.hire()
+            yield hired
+        finally:
+            hired.dismiss()
 
 
 # -- what must hold ----------------------------------------------------------------------------------------
