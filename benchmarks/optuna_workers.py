@@ -6,7 +6,7 @@
 Every worker is a process that does `optuna.load_study(…).optimize(…)` until the study has 80 complete trials;
 those in work are then brought to their end. A trial takes 0.2 to 1 seconds. Two workers are killed (SIGKILL)
 in the midst of a trial, at a quarter and at a half of the trials, and one between two trials, while it asks;
-each is started again at once. All have the same seed. Signs of life (`heartbeat_interval`) come every two
+each is started again at once. All have the same seed. Signs of life (`heartbeat_interval`) come every five
 seconds. The server is PostgreSQL from Debian's package, started for this run by an ordinary user.
 
 Checked after every run: each trial that a worker noted down as finished is complete in the storage, once,
@@ -43,7 +43,7 @@ from crew import Crew, Work, check, crew, pairs
 from postgres import postgres
 
 WORKERS, TRIALS, SEEDS = 8, 80, 5
-SECONDS, HEARTBEAT = (0.2, 1.0), 2
+SECONDS, HEARTBEAT = (0.2, 1.0), 5
 PROBLEMS = ("jenatton_shifted", "network", "hartmann6", "labels")
 SAMPLERS = ("hidim", "TPESampler")
 PACKAGES = ("hidim", "numpy", "scipy", "optuna", "SQLAlchemy", "psycopg")
