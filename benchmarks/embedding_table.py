@@ -8,7 +8,7 @@
         --out results/embedding-table.jsonl
     python benchmarks/embedding_table.py results/embedding-table.jsonl --out results/embedding-table.md
 
-Beyond 5,000 columns `auto` is `baxus`, whose runs stand for it. What is called "before" are five runs of
+Beyond 5,000 columns `auto` is `baxus`, whose runs stand for it. What is called "before" are ten runs of
 `hidim:rembo` and `hidim:baxus` of the commit before bins were equally full, 3b64c19~1, whose records were
 renamed: sed 's/"method": "hidim:/"method": "before:/'.
 """

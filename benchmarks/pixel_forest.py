@@ -1,6 +1,6 @@
 """When not to embed: 14 parameters of a forest that classifies pixels (REMBO, appendix D).
 
-    python benchmarks/pixel_forest.py --seeds 7 --jobs 2 --out results/pixel-forest.jsonl
+    python benchmarks/pixel_forest.py --seeds 10 --jobs 2 --out results/pixel-forest.jsonl
     python benchmarks/pixel_forest.py plot results/pixel-forest.jsonl --out ../docs/img/pixel-forest.png
 
 A stand-in for the paper's body parts, from scikit-learn's handwritten digits, three times as large: which

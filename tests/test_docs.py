@@ -20,6 +20,7 @@ PAGES = [
     "docs/index.md",
     "docs/methods.md",
     "docs/optimizer.md",
+    "docs/optuna.md",
     "docs/results.md",
     "docs/runs.md",
     "docs/scikit-learn.md",

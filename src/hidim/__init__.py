@@ -11,6 +11,7 @@ from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.trial import History, Trial, TrialState
 
 if TYPE_CHECKING:
+    from hidim.insight import Insight
     from hidim.integrations.optuna import OptunaSampler
     from hidim.methods import METHODS
     from hidim.optimizer import Optimizer
@@ -23,6 +24,7 @@ __all__ = [
     "Float",
     "HidimError",
     "History",
+    "Insight",
     "Int",
     "Optimizer",
     "OptunaSampler",
@@ -37,6 +39,7 @@ __all__ = [
 
 # What needs scipy is imported on first use: describing a space should not cost half a second.
 _LAZY = {
+    "Insight": "hidim.insight",
     "METHODS": "hidim.methods",
     "Optimizer": "hidim.optimizer",
     "OptunaSampler": "hidim.integrations.optuna",
@@ -46,6 +49,8 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return importlib.import_module("hidim.plot")
     if name not in _LAZY:
         raise AttributeError(f"module 'hidim' has no attribute {name!r}")
     value = getattr(importlib.import_module(_LAZY[name]), name)

@@ -22,6 +22,7 @@ from hidim.insight.slices import Slice, cut
 from hidim.insight.words import explain
 from hidim.space import Space, Vector
 from hidim.space.tree import Vertex
+from hidim.studies import read_study
 from hidim.trial import History, Trial
 
 #: Parameters with smaller shares than this are not worth a slice of their own.
@@ -62,6 +63,17 @@ class Insight:
         self.history = history
         self.maximize = history.maximize if maximize is None else maximize
         self._best = best
+
+    @classmethod
+    def from_study(cls, study: Any, space: Space | None = None) -> Insight:
+        """Of a study of Optuna's, whoever its sampler was.
+
+        Args:
+            study: with one objective.
+            space: if it is known; else it is what the trials show.
+        """
+        reading = read_study(study, space)
+        return cls(reading.space, reading.history)
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of: models are fitted again where they are needed."""

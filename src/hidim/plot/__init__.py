@@ -7,8 +7,8 @@
     components    the objective as a sum: what each parameter adds to it
     tree          the branches of a conditional space
 
-Each returns a `matplotlib.figure.Figure` that belongs to no backend and no global state, and saves it if a
-path is given.
+Each is of a space and its history, or of an `Insight`. It returns a `matplotlib.figure.Figure` that belongs
+to no backend and no global state, and saves it if a path is given.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ DRAWABLE = 1e300
 
 
 def overview(
-    space: Space,
-    history: History,
+    space: Space | Insight,
+    history: History | None = None,
     *,
     maximize: bool | None = None,
     best: Trial | None = None,
@@ -43,7 +43,7 @@ def overview(
     the page says so and shows convergence alone.
 
     Args:
-        space: what can vary.
+        space: what can vary; or an `Insight`, which knows everything.
         history: all trials.
         maximize: whether large values are good; by default as the history says.
         best: the trial through which the slices go; by default the one with the best value.
@@ -79,14 +79,26 @@ def overview(
     return finish(figure, path)
 
 
-def _insight(space: Space, history: History, maximize: bool | None, best: Trial | None = None) -> Insight:
+def _insight(
+    space: Space | Insight, history: History | None, maximize: bool | None, best: Trial | None = None
+) -> Insight:
+    if isinstance(space, Insight):
+        insight = space
+    elif history is None:
+        raise HidimError("a picture is drawn of a space and its history, or of an Insight")
+    else:
+        insight = Insight(space, history, maximize=maximize, best=best)
+    _check_drawable(insight.history)
+    return insight
+
+
+def _check_drawable(history: History) -> None:
     largest = float(np.max(np.abs(history.losses(maximize=False)), initial=0.0))
     if largest > DRAWABLE:
         raise HidimError(
             f"values up to {largest:.2g} cannot be drawn, since axes overflow: return at most {DRAWABLE:g}, "
             "or fail where there is no value"
         )
-    return Insight(space, history, maximize=maximize, best=best)
 
 
 def _layout(insight: Insight) -> Arrangement | None:
@@ -103,8 +115,8 @@ def _height(layout: Arrangement, width: float) -> float:
 
 
 def convergence(
-    space: Space,
-    history: History,
+    space: Space | Insight,
+    history: History | None = None,
     *,
     maximize: bool | None = None,
     best: Trial | None = None,
@@ -116,7 +128,13 @@ def convergence(
     return finish(figure, path)
 
 
-def importance(space: Space, history: History, *, maximize: bool | None = None, path: _Path = None) -> Any:
+def importance(
+    space: Space | Insight,
+    history: History | None = None,
+    *,
+    maximize: bool | None = None,
+    path: _Path = None,
+) -> Any:
     """The twelve most important parameters, and all others in one bar.
 
     Coordinates of a long `Vector` stand singly where they dominate. See `Insight.importance`.
@@ -129,8 +147,8 @@ def importance(space: Space, history: History, *, maximize: bool | None = None, 
 
 
 def slices(
-    space: Space,
-    history: History,
+    space: Space | Insight,
+    history: History | str | None = None,
     *names: str,
     maximize: bool | None = None,
     best: Trial | None = None,
@@ -140,6 +158,8 @@ def slices(
 
     By default along the six most important ones. See `Insight.slices`.
     """
+    if isinstance(history, str):  # of an insight, names come next
+        names, history = (history, *names), None
     insight = _insight(space, history, maximize, best)
     pieces = insight.slices(*names)
     rows = rows_of(len(pieces))
@@ -149,8 +169,8 @@ def slices(
 
 
 def components(
-    space: Space,
-    history: History,
+    space: Space | Insight,
+    history: History | None = None,
     *,
     groups: Sequence[Sequence[str]] | None = None,
     maximize: bool | None = None,
@@ -169,8 +189,8 @@ def components(
 
 
 def tree(
-    space: Space,
-    history: History,
+    space: Space | Insight,
+    history: History | None = None,
     *,
     maximize: bool | None = None,
     best: Trial | None = None,

@@ -151,6 +151,11 @@ def labels_of(choices: Sequence[Any]) -> tuple[Label, ...]:
     return tuple(f"{place}: {choice!r}" for place, choice in enumerate(choices))
 
 
+def labels_written(labels: Sequence[Label]) -> list[Any]:
+    """Labels as categories; tuples, which storages cannot hold, as their text."""
+    return [repr(label) if isinstance(label, tuple) else label for label in labels]
+
+
 def _label(choice: Any) -> Label:
     try:
         return names.checked(choice)
@@ -181,6 +186,6 @@ def distribution_of(parameter: Parameter) -> Any:
         case Int(low=low, high=high, log=log):
             return known.IntDistribution(low, high, log=log)
         case Choice(labels=labels):
-            return known.CategoricalDistribution(labels)
+            return known.CategoricalDistribution(labels_written(labels))
         case _:
             raise SpaceError(f"Optuna has no vectors; replace {parameter} by one Float per coordinate")

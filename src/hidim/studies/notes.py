@@ -23,6 +23,9 @@ logger = logging.getLogger("hidim")
 #: Characters of a piece; MySQL's TEXT holds 65,535 bytes.
 PIECE = 30_000
 
+#: The attribute with the first piece, which is written last.
+FIRST = "hidim:0"
+
 #: That the objective itself failed, and not the machine under it.
 FAILED = "hidim:failed"
 
@@ -48,12 +51,12 @@ class Note:
         pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
         for place in reversed(range(1, len(pieces))):
             put(f"hidim:{place}", pieces[place])
-        put("hidim:0", {"pieces": len(pieces), "text": pieces[0]})
+        put(FIRST, {"pieces": len(pieces), "text": pieces[0]})
 
     @classmethod
     def read(cls, attributes: Mapping[str, Any], number: int) -> Note | None:
         """The note of a trial; None if there is none, or what is there is none."""
-        first = attributes.get("hidim:0")
+        first = attributes.get(FIRST)
         if first is None:
             return None
         try:

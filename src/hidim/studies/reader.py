@@ -55,6 +55,11 @@ class Reading:
     fingerprint: str
 
 
+def fingerprint(space: Space) -> str:
+    """By which notes know for which space they were written."""
+    return hashlib.sha256(space.to_json(indent=None).encode()).hexdigest()[:16]
+
+
 class StudyReader:
     """Reads a study again and again; what is finished is read once.
 
@@ -95,9 +100,9 @@ class StudyReader:
             complete = trial.state.name == "COMPLETE"
             self._shape.add(trial.number, trial.params, trial.distributions, complete=complete)
         space, coders = self._shape.describe()
-        fingerprint = hashlib.sha256(space.to_json(indent=None).encode()).hexdigest()[:16]
-        if fingerprint != self._fingerprint:
-            self._space, self._fingerprint = space, fingerprint
+        mark = fingerprint(space)
+        if mark != self._fingerprint:
+            self._space, self._fingerprint = space, mark
             self._kept.clear()
         self._coders = coders
         for number in self._done.keys() - self._kept.keys():

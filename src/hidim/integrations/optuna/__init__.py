@@ -10,6 +10,7 @@ from hidim._optional import require
 
 require("optuna", extra="optuna")  # first, because the imports below would not say what to install
 
+from hidim.integrations.optuna.moving import from_study, to_study  # noqa: E402  (after `require`)
 from hidim.integrations.optuna.sampler import OptunaSampler  # noqa: E402  (after `require`)
 
-__all__ = ["OptunaSampler"]
+__all__ = ["OptunaSampler", "from_study", "to_study"]

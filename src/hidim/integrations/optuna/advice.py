@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,9 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from hidim._threads import single_threaded
-from hidim._types import Array, Params
+from hidim._types import Params
 from hidim.errors import MethodError
+from hidim.integrations.optuna.turns import Turns
 from hidim.methods import Method, Suggestion, Task
 from hidim.optimizer import drawn_seed
 from hidim.space import Choice, Space
@@ -28,13 +28,6 @@ logger = logging.getLogger("hidim")
 
 #: Of the study, for samplers without a seed of their own.
 SEED = "hidim:seed"
-
-#: How often a suggestion is made anew because another process came to the same one at the same time, and how
-#: long (s) one waits for the later of the two to do so.
-AGAIN, WAIT = 5, 0.05
-
-#: How close in every coordinate is the same.
-NEARLY = 1e-3
 
 #: Trials whose suggestions are kept in mind.
 TRIALS = 1000
@@ -74,20 +67,24 @@ class Advice:
         self._task: tuple[str, Task] | None = None
         self._read: tuple[int, Reading] | None = None
         self._suggested: dict[int, Suggested] = {}
+        # In memory there is one process, whose threads wait for each other.
+        in_memory = isinstance(self._storage, InMemoryStorage)
+        self._turns = None if in_memory else Turns(self._storage, self._study)
         self._told: set[str] = set()
+        self._drawn: dict[int, list[str]] = {}
 
-    def known(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+    def known(self, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that can be suggested together: those that finished trials had."""
         reading = self._reading(trial)
         self._read = (trial._trial_id, reading)
         there = {vertex.name for vertex in reading.space.vertices}
         return {name: coder.distribution for name, coder in reading.coders.items() if name in there}
 
-    def suggested(self, study: Study, trial: FrozenTrial) -> dict[str, Any]:
+    def suggested(self, trial: FrozenTrial) -> dict[str, Any]:
         """Values for a trial, by name; of parameters that are active as far as is known."""
         return self._whole(trial).values
 
-    def alone(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
+    def alone(self, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
         """The value of a parameter that was not suggested with the others, or not within its range."""
         params = self._whole(trial).params
         if distribution.single():
@@ -98,11 +95,21 @@ class Advice:
             if coder.read(value) != params[name]:
                 self._tell_once(name, "parameter %r has another range now: the nearest value is taken", name)
             return value
-        if self._reader.has_finished:
-            self._tell_once(name, "parameter %r is drawn at random: no finished trial had it there", name)
+        if self._reader.has_finished and name not in self._told:
+            self._told.add(name)
+            self._drawn.setdefault(trial._trial_id, []).append(name)
         rng = np.random.default_rng([self._seed, trial.number, zlib.crc32(name.encode())])
         coder = Coder(distribution)
         return coder.write(value_at(coder.parameter, float(rng.random())))
+
+    def finish(self, trial: FrozenTrial) -> None:
+        """Say what was drawn at random in a trial, as far as it has not been said."""
+        if names := self._drawn.pop(trial._trial_id, []):
+            logger.warning(
+                "trial %d is the first with %s, drawn at random: no finished trial had such a parameter",
+                trial.number,
+                ", ".join(names),
+            )
 
     def _is_choice(self, name: str) -> bool:
         """Whether the given space has options for what may be an integer."""
@@ -125,30 +132,25 @@ class Advice:
         return found
 
     def _made(self, trial: FrozenTrial) -> Suggested:
-        identity, reading = self._read or (-1, None)
-        if reading is None or identity != trial._trial_id:
-            reading = self._reading(trial)
-        self._read = None
+        known, self._read = self._read, None
+        reading = known[1] if known is not None and known[0] == trial._trial_id else self._reading(trial)
         if not len(reading.space):
             return Suggested({}, {})
-        params, point = self._noted(reading, trial)
-        alone = isinstance(self._storage, InMemoryStorage)  # one process, whose threads wait for each other
-        for _ in range(0 if alone else AGAIN):
-            later = self._reading(trial)
-            if not self._clashes(reading, later, trial.number, point):
-                break
-            reading = later
-            params, point = self._noted(reading, trial)
+        if self._turns is None:
+            params = self._noted(reading, trial)
+        else:
+            with self._turns.turn(trial):
+                reading = self._reading(trial)
+                params = self._noted(reading, trial)
         values = {n: reading.coders[n].write(value) for n, value in params.items() if n in reading.coders}
         return Suggested(params, values)
 
-    def _noted(self, reading: Reading, trial: FrozenTrial) -> tuple[Params, Array]:
+    def _noted(self, reading: Reading, trial: FrozenTrial) -> Params:
         """A suggestion that the storage has a note of: others see it before the trial has its parameters."""
         suggestion = self._suggestion(reading, trial.number)
-        point = reading.space.encode(suggestion.params)
-        note = Note(reading.fingerprint, suggestion.meta, point)
+        note = Note(reading.fingerprint, suggestion.meta, reading.space.encode(suggestion.params))
         note.write(lambda key, value: self._storage.set_trial_system_attr(trial._trial_id, key, value))
-        return suggestion.params, point
+        return suggestion.params
 
     @single_threaded
     def _suggestion(self, reading: Reading, number: int) -> Suggestion:
@@ -160,19 +162,6 @@ class Advice:
         if found.meta.get("instead") == "repetition":
             self._tell_once("", "trial %d repeats another one: there is nothing new left to try", number)
         return found
-
-    def _clashes(self, before: Reading, later: Reading, number: int, point: Array) -> bool:
-        """Whether another process has suggested the same in the meantime, and this one is to give way."""
-        if later.fingerprint != before.fingerprint:
-            return False
-        known = {trial.number for trial in before.history.running}
-        new = [
-            t for t in later.history.running if t.number not in known and _same(later.space, t.params, point)
-        ]
-        if new and all(t.number > number for t in new):
-            time.sleep(WAIT)  # the later one gives way, unless it has looked already
-            return True
-        return bool(new)
 
     # -- the storage ---------------------------------------------------------------------------------------
 
@@ -193,8 +182,3 @@ class Advice:
             self._storage.set_study_system_attr(self._study, SEED, drawn_seed())
             kept = self._storage.get_study_system_attrs(self._study)[SEED]
         return int(kept)
-
-
-def _same(space: Space, params: Params, point: Array) -> bool:
-    gap = np.nan_to_num(space.encode(params), nan=-1.0) - np.nan_to_num(point, nan=-1.0)
-    return bool(np.all(np.abs(gap) < NEARLY))

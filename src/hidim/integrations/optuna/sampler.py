@@ -88,24 +88,26 @@ class OptunaSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         with self._lock:
-            return self._advice(study).known(study, trial)
+            return self._advice(study).known(trial)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         with self._lock:
-            found = self._advice(study).suggested(study, trial) if search_space else {}
+            found = self._advice(study).suggested(trial) if search_space else {}
         return {name: found[name] for name in search_space if name in found}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         with self._lock:
-            return self._advice(study).alone(study, trial, param_name, param_distribution)
+            return self._advice(study).alone(trial, param_name, param_distribution)
 
     def after_trial(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
+        with self._lock:
+            self._advice(study).finish(trial)
         if state == TrialState.FAIL:  # and it was seen to fail
             study._storage.set_trial_system_attr(trial._trial_id, FAILED, True)
 
