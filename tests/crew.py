@@ -31,7 +31,7 @@ from optuna.distributions import CategoricalDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.trial import FrozenTrial, TrialState
 
-PATIENCE = 300.0  # seconds after which a crew is stuck
+PATIENCE = 600.0  # seconds after which a crew is stuck
 
 
 @dataclass(frozen=True)
