@@ -16,17 +16,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import optuna
@@ -34,6 +30,7 @@ import sqlalchemy
 from optuna.distributions import FloatDistribution, distribution_to_json
 from optuna.storages._rdb import models
 from optuna.trial import TrialState
+from optuna_records import Record, document, read, surroundings
 
 from hidim.bench.runner import one_thread
 from hidim.bench.tables import figure, render
@@ -45,7 +42,6 @@ SAMPLERS = ("random", "hidim", "TPE", "GP")
 STORAGES = ("sqlite", "postgresql")
 SIZES, DIMS = (100, 1000, 5000), (20, 200)
 ASKS, LIMIT = 11, 120.0
-PACKAGES = ("hidim", "numpy", "scipy", "optuna", "SQLAlchemy", "psycopg", "torch")
 
 
 def value(x: np.ndarray) -> float:
@@ -157,7 +153,7 @@ def measure(url: str, study: str, name: str, dim: int, limit: float) -> list[lis
 # -- all cells ---------------------------------------------------------------------------------------------
 
 
-def measured(url: str, storage: str, dim: int, options: argparse.Namespace) -> list[dict[str, Any]]:
+def measured(url: str, storage: str, dim: int, options: argparse.Namespace) -> list[Record]:
     """All sizes and samplers on one study, which grows."""
     name, filled, records = f"{storage}-{dim}", 0, []
     study = optuna.create_study(storage=url, study_name=name)
@@ -176,17 +172,7 @@ def measured(url: str, storage: str, dim: int, options: argparse.Namespace) -> l
     return records
 
 
-def surroundings() -> dict[str, object]:
-    versions = {}
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
-    machine = f"{platform.platform()} {platform.machine()}, {os.cpu_count()} cores"
-    finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return {"versions": versions, "platform": machine, "finished": finished}
-
-
-def cell(run: dict[str, Any]) -> str:
+def cell(run: Record) -> str:
     """The median, and in brackets the first ask and the largest of the others."""
     seconds = run["seconds"]
     if not seconds:
@@ -198,7 +184,7 @@ def cell(run: dict[str, Any]) -> str:
     return f"{figure(np.median(rest), 2)} ({figure(seconds[0], 2)}; {figure(rest.max(), 2)}){short}"
 
 
-def table(records: list[dict[str, Any]]) -> str:
+def table(records: list[Record]) -> str:
     runs = {(r["storage"], r["dim"], r["trials"], r["sampler"]): r for r in records}
     samplers = list(dict.fromkeys(r["sampler"] for r in records))
     rows = [
@@ -217,14 +203,15 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), help="of the study, ascending")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for a cell")
     parser.add_argument("--out", type=Path, default=Path("optuna-overhead.jsonl"), help="lines are appended")
-    parser.add_argument("--table", type=Path, help="print the table of a file, and run nothing")
+    parser.add_argument("--table", type=Path, help="print what a file says, and run nothing")
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         child(*options.child[:3], int(options.child[3]))
         return
     if options.table:
-        print(table([json.loads(line) for line in options.table.read_text().splitlines()]))
+        records = read(options.table)
+        print(document(__doc__, table(records), records))
         return
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with one_thread(), ExitStack() as stack, options.out.open("a", encoding="utf-8") as lines:

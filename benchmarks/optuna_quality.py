@@ -15,18 +15,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import time
 import warnings
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import optuna
 import optuna_objectives
+from optuna_records import Record, document, read, surroundings
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
@@ -35,7 +32,6 @@ from hidim.bench.tables import figure, render
 
 PROBLEMS = ("jenatton", "jenatton_shifted", "network")
 TRIALS, SEEDS = 60, 10
-PACKAGES = ("hidim", "numpy", "scipy", "optuna", "torch")
 OURS = "hidim"
 
 SAMPLERS: dict[str, Callable[[int], optuna.samplers.BaseSampler]] = {
@@ -56,7 +52,7 @@ def _gp(seed: int) -> optuna.samplers.BaseSampler:
     return optuna.samplers.GPSampler(seed=seed, warn_independent_sampling=False)
 
 
-def run(problem: str, sampler: str, seed: int) -> dict[str, Any]:
+def run(problem: str, sampler: str, seed: int) -> Record:
     """All values of one run, and the seconds that each took."""
     objective = getattr(optuna_objectives, problem)
     study = optuna.create_study(sampler=SAMPLERS[sampler](seed))
@@ -73,31 +69,13 @@ def run(problem: str, sampler: str, seed: int) -> dict[str, Any]:
     return asked | found | {"own_seconds": sum(seconds)} | surroundings()
 
 
-def surroundings() -> dict[str, object]:
-    machine = f"{platform.platform()} {platform.machine()}, {os.cpu_count()} cores"
-    finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return {"versions": _versions(), "platform": machine, "finished": finished}
-
-
-def _versions() -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = None
-    return found
-
-
-def read(path: Path) -> dict[tuple[str, str, int], dict[str, Any]]:
-    """Runs by problem, sampler and seed; the last line of a run is the one that counts."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    records = [json.loads(line) for line in lines]
+def by_run(records: list[Record]) -> dict[tuple[str, str, int], Record]:
+    """By problem, sampler and seed; the last line of a run is the one that counts."""
     return {(r["problem"], r["sampler"], r["seed"]): r for r in records}
 
 
-def table(path: Path) -> str:
-    runs = read(path)
+def table(records: list[Record]) -> str:
+    runs = by_run(records)
     rows = []
     for problem in dict.fromkeys(problem for problem, _, _ in runs):
         regrets = {name: _regrets(runs, problem, name) for name in SAMPLERS}
@@ -154,14 +132,15 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("optuna-quality.jsonl"), help="runs in it are not repeated"
     )
-    parser.add_argument("--table", type=Path, help="print the table of a file, and run nothing")
+    parser.add_argument("--table", type=Path, help="print what a file says, and run nothing")
     options = parser.parse_args()
     if options.table:
-        print(table(options.table))
+        records = read(options.table)
+        print(document(__doc__, table(records), records))
         return
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
-    done = read(options.out).keys()
+    done = by_run(read(options.out)).keys()
     with threadpool_limits(1), options.out.open("a", encoding="utf-8") as lines:
         for seed in range(options.seeds):
             for problem in options.problems.split(","):

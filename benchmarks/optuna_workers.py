@@ -6,8 +6,9 @@
 Every worker is a process that does `optuna.load_study(…).optimize(…)` until the study has 60 complete trials;
 those in work are then brought to their end. A trial takes 0.2 to 1 seconds. Two workers are killed (SIGKILL)
 in the midst of a trial, at a quarter and at a half of the trials, and one between two trials, while it asks;
-each is started again at once. All have the same seed. Signs of life (`heartbeat_interval`) come every 15
-seconds. The server is PostgreSQL from Debian's package, started for this run by an ordinary user.
+each is started again at once. hidim's samplers all have the same seed; TPE's would suggest the same then, and
+have their own. Signs of life (`heartbeat_interval`) come every 15 seconds. The server is PostgreSQL from
+Debian's package, started for this run by an ordinary user.
 
 Checked after every run: each trial that a worker noted down as finished is complete in the storage, once,
 with its value to the bit; no others are; the two trials that were lost have no value. *Pairs* are trials that
@@ -21,20 +22,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import optuna
 import optuna_objectives
 from optuna.trial import FrozenTrial, TrialState
+from optuna_records import document, read, surroundings
 
 from hidim.bench.tables import figure, render
 
@@ -46,7 +45,6 @@ WORKERS, TRIALS, SEEDS = 8, 60, 3
 SECONDS, HEARTBEAT = (0.2, 1.0), 15
 PROBLEMS = ("jenatton_shifted", "network", "labels")
 SAMPLERS = ("hidim", "TPESampler")
-PACKAGES = ("hidim", "numpy", "scipy", "optuna", "SQLAlchemy", "psycopg")
 
 
 def in_parallel(work: Work, folder: Path) -> dict[str, object]:
@@ -106,16 +104,6 @@ def compare(storage: str, problem: str, sampler: str, seed: int, heartbeat: int 
     return asked | found | record | surroundings()
 
 
-def surroundings() -> dict[str, object]:
-    machine = f"{platform.platform()} {platform.machine()}, {os.cpu_count()} cores"
-    versions = {name: metadata.version(name) for name in PACKAGES}
-    return {
-        "versions": versions,
-        "platform": machine,
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-
-
 def table(records: list[dict]) -> str:
     rows = []
     for problem, sampler, beats in dict.fromkeys(
@@ -161,10 +149,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--no-heartbeat", action="store_true", help="signs of life are not given")
     parser.add_argument("--out", type=Path, default=Path("optuna-workers.jsonl"), help="lines are appended")
-    parser.add_argument("--table", type=Path, help="print the table of a file, and run nothing")
+    parser.add_argument("--table", type=Path, help="print what a file says, and run nothing")
     options = parser.parse_args()
     if options.table:
-        print(table([json.loads(line) for line in options.table.read_text().splitlines()]))
+        records = read(options.table)
+        print(document(__doc__, table(records), records))
         return
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     heartbeat = None if options.no_heartbeat else HEARTBEAT
