@@ -7,20 +7,23 @@ One ask is `study.ask` and all `suggest_float`; values are told in between, whic
 filled with random trials first, D numbers each, as if it had begun with another sampler; they are written to
 the tables directly, because Optuna's `add_trials` would take hours. For every cell a new process opens the
 database and makes eleven asks on one thread: the first, which reads all trials, stands apart; of the rest
-there are the median and the largest. `random` is Optuna's RandomSampler: what the storage takes. A cell ends
-after LIMIT seconds, with the asks that it has by then. PostgreSQL is a server on the same machine, started
-for this run with its defaults, SQLite a file.
+there are the median and the largest, *median (first; largest)*, in seconds. `random` is Optuna's
+RandomSampler: what the storage takes. A cell ends after so many seconds of processor time (`--limit`), with
+the asks that it has by then. PostgreSQL is a server on the same machine, started for this run with its
+defaults, SQLite a file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,7 +44,7 @@ from postgres import postgres
 SAMPLERS = ("random", "hidim", "TPE", "GP")
 STORAGES = ("sqlite", "postgresql")
 SIZES, DIMS = (100, 1000, 5000), (20, 200)
-ASKS, LIMIT = 11, 120.0
+ASKS, LIMIT = 11, 60
 
 
 def value(x: np.ndarray) -> float:
@@ -124,12 +127,13 @@ def sampler(name: str) -> optuna.samplers.BaseSampler:
     return getattr(optuna.samplers, kind)(seed=0)
 
 
-def child(url: str, study: str, name: str, dim: int) -> None:
-    """Asks, each of which is a line on stdout: seconds, and seconds of this process's own computing."""
+def child(url: str, study: str, name: str, dim: int, limit: int) -> None:
+    """Asks, each of which is a line on stdout: seconds by the clock, and of this process's computing."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     made = sampler(name)
-    storage = optuna.storages.get_storage(url)
-    asked = optuna.load_study(study_name=study, storage=storage, sampler=made)
+    asked = optuna.load_study(study_name=study, storage=optuna.storages.get_storage(url), sampler=made)
+    spent = int(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (spent + limit, spent + limit))  # the system ends it then
     for _ in range(ASKS):
         start, busy = time.perf_counter(), time.process_time()
         trial = asked.ask()
@@ -138,24 +142,18 @@ def child(url: str, study: str, name: str, dim: int) -> None:
         asked.tell(trial, value(x))
 
 
-def measure(url: str, study: str, name: str, dim: int, limit: float) -> list[list[float]]:
-    command = [sys.executable, __file__, "--child", url, study, name, str(dim)]
-    with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, stdout=out)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(limit)
-        process.kill()
-        process.wait()
-        out.seek(0)
-        return [json.loads(line) for line in out if line.endswith("\n")]
+def measure(url: str, study: str, name: str, dim: int, limit: int) -> list[list[float]]:
+    command = [sys.executable, __file__, "--child", url, study, name, str(dim), str(limit)]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
+    return [json.loads(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
 
 
 # -- all cells ---------------------------------------------------------------------------------------------
 
 
-def measured(url: str, storage: str, dim: int, options: argparse.Namespace) -> list[Record]:
+def measured(url: str, storage: str, dim: int, options: argparse.Namespace) -> Iterator[Record]:
     """All sizes and samplers on one study, which grows."""
-    name, filled, records = f"{storage}-{dim}", 0, []
+    name, filled = f"{storage}-{dim}", 0
     study = optuna.create_study(storage=url, study_name=name)
     for size in options.sizes:
         start = time.perf_counter()
@@ -167,16 +165,15 @@ def measured(url: str, storage: str, dim: int, options: argparse.Namespace) -> l
             shorten(url, study, size)
             cell = {"storage": storage, "dim": dim, "trials": size, "sampler": who}
             found = {"limit": options.limit, "seconds": [a for a, _ in asks], "cpu": [b for _, b in asks]}
-            records.append(cell | found | surroundings())
+            yield cell | found | surroundings()
             print(cell | {"seconds": [round(a, 3) for a, _ in asks]}, flush=True)
-    return records
 
 
-def cell(run: Record) -> str:
+def cell(run: Record, clock: str) -> str:
     """The median, and in brackets the first ask and the largest of the others."""
-    seconds = run["seconds"]
+    seconds = run[clock]
     if not seconds:
-        return f"(> {run['limit']:.0f})"
+        return f"(> {run['limit']})"
     if len(seconds) == 1:
         return f"– ({figure(seconds[0], 2)}; –)"
     rest = np.array(seconds[1:])
@@ -184,12 +181,17 @@ def cell(run: Record) -> str:
     return f"{figure(np.median(rest), 2)} ({figure(seconds[0], 2)}; {figure(rest.max(), 2)}){short}"
 
 
-def table(records: list[Record]) -> str:
+def tables(records: list[Record]) -> str:
+    by_clock, by_processor = table(records, "seconds"), table(records, "cpu")
+    return f"By the clock:\n\n{by_clock}\n\nProcessor time of the process that asks:\n\n{by_processor}"
+
+
+def table(records: list[Record], clock: str) -> str:
     runs = {(r["storage"], r["dim"], r["trials"], r["sampler"]): r for r in records}
     samplers = list(dict.fromkeys(r["sampler"] for r in records))
     rows = [
         [storage, str(dim), str(trials)]
-        + [cell(runs[key]) if (key := (storage, dim, trials, who)) in runs else "" for who in samplers]
+        + [cell(runs[key], clock) if (key := (storage, dim, trials, who)) in runs else "" for who in samplers]
         for storage, dim, trials in dict.fromkeys(key[:3] for key in runs)
     ]
     return render(["storage", "D", "trials", *samplers], rows, markdown=True)
@@ -201,17 +203,17 @@ def main() -> None:
     parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS), choices=SAMPLERS)
     parser.add_argument("--dims", nargs="+", type=int, default=list(DIMS))
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), help="of the study, ascending")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for a cell")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="seconds of processor time for a cell")
     parser.add_argument("--out", type=Path, default=Path("optuna-overhead.jsonl"), help="lines are appended")
     parser.add_argument("--table", type=Path, help="print what a file says, and run nothing")
-    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(*options.child[:3], int(options.child[3]))
+        child(*options.child[:3], *map(int, options.child[3:]))
         return
     if options.table:
         records = read(options.table)
-        print(document(__doc__, table(records), records))
+        print(document(__doc__, tables(records), records))
         return
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with one_thread(), ExitStack() as stack, options.out.open("a", encoding="utf-8") as lines:
