@@ -154,6 +154,78 @@ def test_labels_that_the_objective_does_not_have_are_named():
         study.ask().suggest_categorical("kind", ["x", "y"])
 
 
+def test_numbers_and_labels_are_not_taken_for_each_other():
+    study = optuna.create_study(sampler=hidim.OptunaSampler(space=Space(kind=Choice("a", "b")), seed=0))
+    with pytest.raises(SpaceError, match=r"a number from 0\.0 to 1\.0: give both the same kind"):
+        study.ask().suggest_float("kind", 0, 1)
+
+
+def test_a_given_space_that_is_wider_than_the_objective_is_said(caplog):
+    run(lambda t: t.suggest_float("x", 0, 1), 4, hidim.OptunaSampler(space=Space(x=Float(-9, 9)), seed=0))
+    assert caplog.text.count("'x' has another range now") == 1
+
+
+def test_what_is_drawn_at_random_is_said_as_it_is(caplog):
+    run(lambda t: t.suggest_float("x", 0, 1), 2, hidim.OptunaSampler(space=Space(lr=Float(0, 1)), seed=0))
+    assert caplog.text.count("'x' is not in the given space") == 1
+    caplog.clear()
+    study = run(tree, 20, optuna.samplers.RandomSampler(seed=0))
+    study.sampler = hidim.OptunaSampler(seed=0)
+    study.ask().suggest_categorical("one", ["a", "b"])
+    for one, name in (("a", "p"), ("b", "q")):  # whichever the sampler would choose
+        study.enqueue_trial({"one": one})
+        study.ask().suggest_float(name, -1, 1)
+    assert caplog.text.count("was not expected in trial") == 1
+    assert "no finished trial had" not in caplog.text
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical")
+def test_tuples_are_suggested_from_any_storage(tmp_path):
+    """Storages give lists for them, which Optuna does not take for the same."""
+    sizes = [(64, 32), (8,)]
+
+    def objective(trial):
+        return sizes.index(trial.suggest_categorical("sizes", sizes)) + trial.suggest_float("x", 0, 1)
+
+    for space in (None, Space(sizes=Choice(*sizes), x=Float(0, 1))):
+        study = run(
+            objective,
+            4,
+            hidim.OptunaSampler(space=space, seed=0),
+            storage=journal(tmp_path / f"{space is None}"),
+        )
+        assert len(study.get_trials(states=[optuna.trial.TrialState.COMPLETE])) == 4
+
+
+def test_a_study_that_was_deleted_is_forgotten(tmp_path):
+    """SQLite gives its number to the next one."""
+    storage, sampler = optuna.storages.get_storage(f"sqlite:///{tmp_path}/s.db"), hidim.OptunaSampler()
+    first = optuna.create_study(storage=storage, sampler=sampler)
+    first.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=2)
+    optuna.delete_study(study_name=first.study_name, storage=storage)
+    second = optuna.create_study(storage=storage, sampler=sampler, direction="maximize")
+    assert second._study_id == first._study_id
+    second.optimize(lambda t: t.suggest_float("y", 0, 1), n_trials=3)
+    copied = optuna.load_study(
+        study_name=second.study_name, storage=f"sqlite:///{tmp_path}/s.db", sampler=hidim.OptunaSampler()
+    )
+    found = [study.sampler.infer_relative_search_space(study, study.trials[2]) for study in (second, copied)]
+    assert found[0] == found[1] == {"y": FloatDistribution(0, 1)}
+    assert storage.get_study_system_attrs(second._study_id)["hidim:seed"] == sampler._advice(second)._seed
+
+
+def test_damaged_attributes_are_no_end_of_a_study(tmp_path):
+    study = run(
+        lambda t: t.suggest_float("x", 0, 1), 2, hidim.OptunaSampler(), storage=journal(tmp_path / "s")
+    )
+    lost = study.ask()
+    study._storage.set_trial_system_attr(lost._trial_id, turns.TURN, "next")
+    study._storage.set_study_system_attr(study._study_id, "hidim:seed", "none")
+    study.sampler = hidim.OptunaSampler()
+    study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=1)
+    assert study.trials[-1].state.name == "COMPLETE"
+
+
 def test_failures_are_learnt_from():
     def objective(trial):
         x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
@@ -168,11 +240,16 @@ def test_failures_are_learnt_from():
 
 
 def test_trials_whose_worker_died_are_no_failures_of_the_objective():
-    study = run(lambda t: t.suggest_float("x", 0, 1), 3, hidim.OptunaSampler(seed=0))
+    study = optuna.create_study(sampler=hidim.OptunaSampler(seed=0))
+    first = study.ask()  # before anything is known
+    study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=3)
     lost, failed = study.ask(), study.ask()
-    for trial in (lost, failed):
+    for trial in (first, lost, failed):
         trial.suggest_float("x", 0, 1)
-    study._storage.set_trial_state_values(lost._trial_id, optuna.trial.TrialState.FAIL)  # as heartbeats do
+    for trial in (first, lost):
+        study._storage.set_trial_state_values(
+            trial._trial_id, optuna.trial.TrialState.FAIL
+        )  # as heartbeats do
     study.tell(failed, state=optuna.trial.TrialState.FAIL)
     assert [trial.number for trial in read_study(study).history.failed] == [failed.number]
 
@@ -390,12 +467,24 @@ def test_vectors_become_floats_and_running_trials_are_enqueued():
     assert study.ask().suggest_float("w[2]", -1, 1) == waiting.params["w"][2]
 
 
+def test_tuples_come_back_to_a_space_that_has_them():
+    optimizer = hidim.Optimizer(Space(size=Choice((1, 2), "small"), x=Float(0, 1)), seed=0)
+    for value in range(4):
+        optimizer.tell(optimizer.ask(), float(value))
+    back = from_study(to_study(optimizer), optimizer.space)
+    assert [dict(trial.params) for trial in back.history] == [
+        dict(trial.params) for trial in optimizer.history
+    ]
+
+
 def test_studies_that_cannot_take_a_run_say_why():
     optimizer = hidim.Optimizer(Space(x=Float(0, 1)))
     with pytest.raises(MethodError, match="wants to minimize"):
         to_study(optimizer, optuna.create_study(direction="maximize"))
     with pytest.raises(MethodError, match="storage would be for a new one"):
         to_study(optimizer, optuna.create_study(), storage="sqlite://")
+    with pytest.raises(MethodError, match="leave direction out"):
+        to_study(optimizer, direction="minimize")
     with pytest.raises(SpaceError, match="at most 1000"):
         to_study(hidim.Optimizer(Space(w=hidim.Vector(10**6))))
     with pytest.raises(SpaceError, match="no trial of the study has finished"):

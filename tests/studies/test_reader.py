@@ -9,8 +9,8 @@ import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState as State
 
-from hidim.errors import MethodError
-from hidim.space import Float, Space
+from hidim.errors import MethodError, SpaceError
+from hidim.space import Float, Space, Vector
 from hidim.studies import read_study
 from hidim.studies.notes import PIECE, Note
 from hidim.trial import TrialState
@@ -110,7 +110,54 @@ def test_long_notes_are_kept_in_pieces_and_damaged_ones_are_ignored(caplog):
     back = Note.read(kept, 0)
     assert back.meta == note.meta
     assert back.point.tolist() == [0.25]
+    mixed = {**kept, "hidim:1": kept["hidim:1"][:-1] + "y"}  # half of it is of another note
+    assert Note.read(mixed, 5) is None
     del kept["hidim:1"]
     assert Note.read(kept, 7) is None
     assert "trial 7 is damaged" in caplog.text
     assert Note.read({"hidim:0": 3}, 0) is None
+
+
+def test_a_single_value_of_the_objective_is_what_it_is_in_a_given_space():
+    study = optuna.create_study()
+    study.optimize(
+        lambda trial: trial.suggest_float("x", 0.3, 0.3) + trial.suggest_float("y", 0, 1), n_trials=2
+    )
+    history = read_study(study, Space(x=Float(0, 1), y=Float(0, 1))).history
+    assert [trial.params["x"] for trial in history] == [0.3, 0.3]
+
+
+def test_what_a_given_space_has_and_nobody_asks_for_is_said_once(caplog):
+    study = optuna.create_study()
+    added(study, 0.1, 1.0)
+    added(study, 0.2, 1.0)
+    read_study(study, Space(x=Float(0, 1), lr=Float(0, 1)))
+    assert caplog.text.count("did not ask for lr of the given space") == 1
+
+
+@pytest.mark.parametrize("odd", [None, [1], math.inf, "three"])
+def test_enqueued_nonsense_is_nothing_to_wait_for(odd):
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(lambda t: t.suggest_int("n", 1, 9) + t.suggest_float("s", 0, 1, step=0.5), n_trials=2)
+    study.enqueue_trial({"n": odd, "s": 0.5})
+    study.enqueue_trial({"n": 3, "s": odd})
+    assert not read_study(study).history.running
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical")
+def test_categories_are_the_same_before_and_after_a_storage_made_lists_of_tuples(tmp_path):
+    def objective(trial):
+        return float(len(trial.suggest_categorical("sizes", [(64, 32), (8,), None]) or ()))
+
+    stored = optuna.create_study(storage=f"sqlite:///{tmp_path}/s.db")
+    stored.optimize(objective, n_trials=1)
+    kept = optuna.create_study()
+    kept.optimize(objective, n_trials=1)
+    assert read_study(stored).space == read_study(kept).space
+
+
+def test_what_is_no_study_of_this_kind_is_refused():
+    with pytest.raises(MethodError, match="a study is wanted"):
+        read_study("name")
+    with pytest.raises(SpaceError, match="no vectors"):
+        read_study(optuna.create_study(), Space(w=Vector(3)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 import numpy as np
 import optuna
@@ -10,6 +11,7 @@ import pytest
 
 from hidim.space import Choice, Float, Int, Space
 from hidim.studies import StudyReader, read_study
+from hidim.studies.ranges import Ranges
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -173,3 +175,72 @@ def test_steps():
     assert reading.space["x"] == Float(0, 1, step=0.1)
     assert reading.space["n"] == Float(2, 20, step=3)
     assert len(reading.history.complete) == 20
+
+
+def chain(depth):
+    """Operations one after the other, until one is the last."""
+
+    def objective(trial):
+        names = iter(range(depth))
+        while (i := next(names, None)) is not None:
+            if trial.suggest_categorical(f"op_{i}", ["conv", "pool", "skip", "stop"]) == "stop":
+                break
+            trial.suggest_float(f"w_{i}", 0, 1)
+        return 1.0
+
+    return objective
+
+
+def test_a_chain_that_goes_on_under_several_options_is_written_down_as_far_as_that_can_be(caplog):
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    for depth in range(13):
+        for op in ("conv", "pool", "skip"):
+            study.enqueue_trial({f"op_{i}": op if i < depth else "stop" for i in range(12)})
+    study.optimize(chain(12), n_trials=39)  # 3**12 paths lead to its end
+    reading = read_study(study)
+    assert set(paths(reading.space)) == {f"{kind}_{i}" for kind in ("op", "w") for i in range(12)}
+    assert sum(map(len, paths(reading.space).values())) <= 2_000
+    assert paths(reading.space)["w_1"] == {
+        (("op_0", a), ("op_1", b)) for a in ("conv", "pool", "skip") for b in ("conv", "pool", "skip")
+    }
+    assert len(reading.history.complete) == 39
+    assert "too large to be written down" in caplog.text
+
+
+def test_choices_under_choices_without_end_are_no_end_of_the_study():
+    def objective(trial):
+        i = 0
+        while i < 80 and trial.suggest_categorical(f"more_{i}", [True, False]):
+            i += 1
+        return float(i)
+
+    study = optuna.create_study()
+    for depth in range(81):
+        study.enqueue_trial({f"more_{i}": i < depth for i in range(80)})
+    study.optimize(objective, n_trials=81)
+    assert len(read_study(study).history.complete) == 81
+
+
+def test_integers_without_number_are_no_choices():
+    study = random_study(lambda trial: trial.suggest_int("n", 0, 10**30) * 1e-30, 5)
+    assert len(read_study(study).history.complete) == 5
+
+
+def test_trials_with_another_value_of_what_is_fixed_now_are_left_out():
+    def objective(trial):
+        low, high = (0, 1) if trial.number < 8 else (0.5, 0.5)
+        return trial.suggest_float("x", low, high) + trial.suggest_float("y", 0, 1)
+
+    reading = read_study(random_study(objective, 11))
+    assert list(reading.space) == ["y"]
+    assert [trial.number for trial in reading.history] == [8, 9, 10]
+
+
+def test_a_range_that_is_new_in_every_trial_is_read_in_no_time():
+    distributions = [optuna.distributions.FloatDistribution(0, 1 + i) for i in range(3000)]
+    ranges = Ranges()
+    began = time.process_time()
+    for number, distribution in enumerate(distributions):
+        ranges.add(number, distribution)
+    assert ranges.whole.high == 3000
+    assert time.process_time() - began < 0.5

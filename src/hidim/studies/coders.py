@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,12 @@ class Coder:
     Args:
         distribution: Optuna's.
         as_choice: whether an integer is a choice, because others depend on it.
+        known: the labels that the given space has for it, if any.
     """
 
     distribution: Any
     as_choice: bool = False
+    known: tuple[Label, ...] = ()
 
     @cached_property
     def parameter(self) -> Parameter:
@@ -46,7 +49,9 @@ class Coder:
 
     @cached_property
     def _labels(self) -> tuple[Label, ...]:
-        return labels_of(self.distribution.choices)
+        found = labels_of(self.distribution.choices)
+        texts = dict(zip(labels_written(self.known), self.known, strict=True))
+        return tuple(label if label in self.known else texts.get(label, label) for label in found)
 
     @property
     def single(self) -> Any:
@@ -59,6 +64,8 @@ class Coder:
         """A value of Optuna's as the parameter has it; one that is out of range stays so."""
         if kind(self.distribution) == "categorical":
             return self._labels[int(self.distribution.to_internal_repr(value))]
+        if self.distribution.single():
+            return value
         if isinstance(self.parameter, Choice):
             return int(value)
         steps = self.parameter.steps if isinstance(self.parameter, Float) else None
@@ -75,6 +82,11 @@ class Coder:
                     f"{self.distribution.choices}: give both the same labels"
                 )
             return self.distribution.choices[self._labels.index(value)]
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise SpaceError(
+                f"the space says {value!r} where the objective suggests a number from "
+                f"{self.distribution.low} to {self.distribution.high}: give both the same kind of parameter"
+            )
         return nearest(self.distribution, value)
 
 
@@ -122,7 +134,9 @@ def options(distribution: Any) -> range:
 def could_be_choice(distribution: Any) -> bool:
     """Whether other parameters may depend on it."""
     of = kind(distribution)
-    return of == "categorical" or (of == "int" and len(options(distribution)) <= MOST_OPTIONS)
+    if of != "int":
+        return of == "categorical"
+    return bool((distribution.high - distribution.low) // distribution.step < MOST_OPTIONS)
 
 
 def nearest(distribution: Any, value: Any) -> Any:
@@ -137,9 +151,11 @@ def nearest(distribution: Any, value: Any) -> Any:
 def labels_of(choices: Sequence[Any]) -> tuple[Label, ...]:
     """Labels for the categories: what they are, or, where a label cannot be that, their text.
 
+    Lists count as the tuples that they mostly were before a storage made them lists.
+
     Example:
-        >>> labels_of(["relu", None, (64, 64), 1, True, [1, 2]])
-        ('relu', None, (64, 64), '1', 'True', '[1, 2]')
+        >>> labels_of(["relu", None, (64, 64), 1, True, [1, 2], {"a": 1}])
+        ('relu', None, (64, 64), '1', 'True', (1, 2), "{'a': 1}")
     """
     found = [_label(choice) for choice in choices]
     clash = [found.count(label) > 1 for label in found]  # 1 == 1.0 == True
@@ -156,9 +172,15 @@ def labels_written(labels: Sequence[Label]) -> list[Any]:
     return [repr(label) if isinstance(label, tuple) else label for label in labels]
 
 
+def is_changed_by_storages(distribution: Any) -> bool:
+    """Whether what a storage gives back may not be equal to what the objective says: tuples become lists."""
+    kept = kind(distribution) == "categorical"
+    return kept and any(isinstance(choice, list | tuple | dict) for choice in distribution.choices)
+
+
 def _label(choice: Any) -> Label:
     try:
-        return names.checked(choice)
+        return names.checked(names.from_plain(choice))
     except SpaceError:
         return repr(choice)
 

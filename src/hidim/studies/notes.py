@@ -10,6 +10,7 @@ import base64
 import binascii
 import json
 import logging
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,7 @@ class Note:
         pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
         for place in reversed(range(1, len(pieces))):
             put(f"hidim:{place}", pieces[place])
-        put(FIRST, {"pieces": len(pieces), "text": pieces[0]})
+        put(FIRST, {"pieces": len(pieces), "crc": _crc(text), "text": pieces[0]})
 
     @classmethod
     def read(cls, attributes: Mapping[str, Any], number: int) -> Note | None:
@@ -61,6 +62,8 @@ class Note:
             return None
         try:
             text = first["text"] + "".join(attributes[f"hidim:{k}"] for k in range(1, first["pieces"]))
+            if first["crc"] != _crc(text):
+                raise ValueError("it is not what was written")
             data = json.loads(text)
             space, meta = data["space"], data["meta"]
             point = np.frombuffer(base64.b64decode(data["point"]), dtype="<f4").astype(np.float64)
@@ -71,3 +74,7 @@ class Note:
             logger.warning("what hidim noted with trial %d is damaged and ignored", number)
             return None
         return cls(space, meta, point)
+
+
+def _crc(text: str) -> int:
+    return zlib.crc32(text.encode())

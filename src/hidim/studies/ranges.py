@@ -22,12 +22,10 @@ class Ranges:
     def __init__(self) -> None:
         self.first = -1
         self._recent: list[tuple[int, Any]] = []
-        self._different: list[Any] = []
+        self._different: dict[Any, Any] = {}
 
     def add(self, number: int, distribution: Any) -> None:
-        known = self._different
-        if not known or (distribution != known[-1] and distribution not in known):
-            known.append(distribution)
+        self._different[_key(distribution)] = distribution
         self.first = number if self.first < 0 else min(self.first, number)
         bisect.insort(self._recent, (number, distribution), key=lambda pair: pair[0])
         del self._recent[:-RECENT]
@@ -35,7 +33,8 @@ class Ranges:
     @property
     def whole(self) -> Any:
         """All ranges as one."""
-        return self._different[0] if len(self._different) == 1 else hull(self._different)
+        every = list(self._different.values())
+        return every[0] if len(every) == 1 else hull(every)
 
     @property
     def current(self) -> Any:
@@ -46,3 +45,10 @@ class Ranges:
         seen = [distribution for _, distribution in self._recent]
         changes = sum(before != after for before, after in pairwise(seen))
         return latest if changes <= 1 and seen[-1:] == seen[-2:-1] else self.whole
+
+
+def _key(distribution: Any) -> Any:
+    """By which ranges are told apart; categories never change."""
+    if kind(distribution) == "categorical":
+        return None
+    return distribution.low, distribution.high, distribution.step

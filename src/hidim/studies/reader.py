@@ -17,15 +17,15 @@ import hashlib
 import logging
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hidim._types import Params
-from hidim.errors import MethodError, ParameterError
-from hidim.space import Choice, Space
+from hidim.errors import MethodError, ParameterError, SpaceError
+from hidim.space import Choice, Space, Vector
 from hidim.space.parameters import Parameter
 from hidim.studies.coders import Coder, value_at
 from hidim.studies.notes import FAILED, Note
@@ -74,7 +74,8 @@ class StudyReader:
         self._space, self._fingerprint = space or Space(), ""
         self._coders: Mapping[str, Coder] = {}
         self._kept: dict[int, Trial | None] = {}  # as last read; None: left out
-        self._told = 0
+        self._told, self._is_given = 0, space is not None
+        self._unasked: set[str] = set()
         self.is_constrained = False
 
     @property
@@ -82,10 +83,23 @@ class StudyReader:
         """Whether any trial has."""
         return bool(self._done)
 
+    @property
+    def names(self) -> Collection[str]:
+        """Of all parameters that finished trials had."""
+        return self._shape.names
+
+    def is_of(self, trials: Sequence[Any]) -> bool:
+        """Whether these can be the trials that were read, some time later; else it is another study."""
+        first = next(iter(self._done.values()), None)
+        if first is None:
+            return True
+        same = (trial for trial in trials if trial.number == first.number)
+        return any(trial.datetime_complete == first.datetime_complete for trial in same)
+
     def read(self, trials: Sequence[Any], *, maximize: bool, but: int | None = None) -> Reading:
         """The study with these trials of Optuna's, without the one whose number is `but`."""
         fresh = [t for t in trials if t.number not in self._done and t.state.is_finished()]
-        if fresh or not self._fingerprint:
+        if fresh or not self._fingerprint or len(self._kept) < len(self._done):
             self._enter(fresh)
         pending = [self._pending(t) for t in trials if not t.state.is_finished() and t.number != but]
         every = sorted([*self._finished(maximize), *(t for t in pending if t)], key=lambda t: t.number)
@@ -150,9 +164,21 @@ class StudyReader:
         params = self._params(trial.params, None if complete else note, fill=complete)
         if params is None:
             return None
+        if self._is_given and complete:
+            self._tell_unasked(trial, params)
         known = Trial(params, trial.number, meta=self._meta(note, params))
         done = known.completed(value, 0) if value is not None else known.failed(reason, 0)
         return done.frozen()
+
+    def _tell_unasked(self, trial: Any, params: Params) -> None:
+        names = params.keys() - trial.params.keys() - self._unasked
+        if names:
+            self._unasked |= names
+            logger.warning(
+                "trial %d did not ask for %s of the given space: taken to be in the middle of the range",
+                trial.number,
+                ", ".join(sorted(names)),
+            )
 
     def _pending(self, trial: Any) -> Trial | None:
         note = Note.read(trial.system_attrs, trial.number)
@@ -170,10 +196,18 @@ class StudyReader:
         """
         suggested = self._space.decode(note.point) if note and self._is_current(note) else {}
         try:
-            given = {n: self._coders[n].read(value) for n, value in values.items() if n in self._coders}
+            known = {n: coder for n in values if (coder := self._coders.get(n)) is not None}
+            if any(self._is_past(coder, values[n]) for n, coder in known.items()):
+                return None
+            given = {n: coder.read(values[n]) for n, coder in known.items()}
             return self._space.validate(_chosen(self._space, {**suggested, **given}, fill=fill))
-        except (ParameterError, ValueError):
+        except (ParameterError, ValueError, TypeError, OverflowError):  # somebody may have enqueued anything
             return None
+
+    def _is_past(self, coder: Coder, value: Any) -> bool:
+        """Whether a parameter has a single value now, and had another: no space would show the difference."""
+        held = not self._is_given and coder.distribution.single()
+        return held and not coder.distribution._contains(coder.distribution.to_internal_repr(value))
 
     def _meta(self, note: Note | None, params: Params) -> dict[str, Any]:
         """What the method noted, if this is the point that it suggested, and of this space."""
@@ -214,6 +248,15 @@ def _chosen(parameters: Mapping[str, Parameter], given: Params, *, fill: bool) -
     return chosen
 
 
+def check_space(space: Space) -> None:
+    """Refuse one that no study can have."""
+    for vertex in space.vertices:
+        if isinstance(vertex.parameter, Vector):
+            raise SpaceError(
+                f"Optuna has no vectors: replace {vertex.name!r} by one Float for every coordinate"
+            )
+
+
 def read_study(study: Any, space: Space | None = None) -> Reading:
     """A study of Optuna's as a space and a history.
 
@@ -221,6 +264,10 @@ def read_study(study: Any, space: Space | None = None) -> Reading:
         study: with one objective.
         space: if it is known; else it is what the trials show.
     """
+    if not hasattr(study, "directions"):
+        raise MethodError(f"a study is wanted, as optuna.load_study gives it, and not {study!r}")
+    if space is not None:
+        check_space(space)
     if len(study.directions) > 1:
         raise MethodError(
             f"the study has {len(study.directions)} objectives, and hidim has methods for one: make it one "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from hidim.space.assemble import assembled
 from hidim.space.labels import Label
 from hidim.studies.coders import Coder, could_be_choice, kind, options
 from hidim.studies.ranges import Ranges
-from hidim.studies.tree import Gate, dependencies, edges
+from hidim.studies.tree import Gate, affordable, dependencies, edges
+
+logger = logging.getLogger("hidim")
 
 
 class Shape:
@@ -28,6 +31,7 @@ class Shape:
         self._had: list[frozenset[str]] = []  # by trial
         self._complete: list[bool] = []
         self._values: dict[str, list[Any]] = {}  # of what may be a gate, by trial; None where it was missing
+        self._told = False
 
     def add(
         self, number: int, values: Mapping[str, Any], distributions: Mapping[str, Any], *, complete: bool
@@ -46,24 +50,38 @@ class Shape:
         self._had.append(frozenset(distributions))
         self._complete.append(complete)
 
+    @property
+    def names(self) -> Collection[str]:
+        """Of all parameters that were seen."""
+        return self._ranges.keys()
+
     def describe(self) -> tuple[Space, dict[str, Coder]]:
-        """The space, and how values of those of its parameters that were seen are written here and there."""
+        """The space, and how values of parameters that were seen are written here and there.
+
+        Those with a single value have coders, too, and are in no space that was not given.
+        """
         current = {name: ranges.current for name, ranges in self._ordered()}
-        varying = {name: each for name, each in current.items() if not each.single()}
         if self._given is not None:
-            choices = {v.name for v in self._given.vertices if isinstance(v.parameter, Choice)}
-            return self._given, {name: Coder(each, name in choices) for name, each in varying.items()}
+            given = {vertex.name: vertex.parameter for vertex in self._given.vertices}
+            own = {name: each.labels for name, each in given.items() if isinstance(each, Choice)}
+            coders = {name: Coder(each, name in own, own.get(name, ())) for name, each in current.items()}
+            return self._given, coders
+        varying = {name: each for name, each in current.items() if not each.single()}
         found = self._dependencies(list(varying))
         opening = {gate for gate, _ in found.values()}
-        coders = {name: Coder(each, name in opening) for name, each in varying.items()}
-        parameters = {name: coder.parameter for name, coder in coders.items()}
+        coders = {name: Coder(each, name in opening) for name, each in current.items()}
+        parameters = {name: coders[name].parameter for name in varying}
         there = {name: p.labels for name, p in parameters.items() if isinstance(p, Choice)}
         labels = {name: self._ever(name, there[name]) for name in opening}
         known = {
             name: [edge for edge in every if edge[1] in there[edge[0]]]
             for name, every in edges(found, labels).items()
         }
-        return assembled(parameters, known), coders
+        written, cut = affordable(list(parameters), known)
+        if cut and not self._told:
+            self._told = True
+            logger.warning("the tree is too large to be written down: %s stand at its root", ", ".join(cut))
+        return assembled(parameters, written), coders
 
     def _ordered(self) -> list[tuple[str, Ranges]]:
         """By the first trial, then by name: storages need not keep the order of suggestions."""

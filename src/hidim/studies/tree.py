@@ -16,7 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from hidim._limits import CHOICES_NESTED
 from hidim._types import Array, Mask
+
+#: Places of one parameter, and of all together, up to which a tree is written down; a thousand take a
+#: tenth of a second whenever a trial has finished.
+MOST_PLACES, MOST_WRITTEN = 512, 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,3 +91,43 @@ def edges(
 ) -> dict[str, list[tuple[str, Any]]]:
     """The same by labels, as `hidim.space.assemble` wants it."""
     return {name: [(gate, labels[gate][place]) for place in places] for name, (gate, places) in found.items()}
+
+
+def affordable(
+    names: Sequence[str], edges: Mapping[str, Sequence[tuple[str, Any]]]
+) -> tuple[dict[str, Sequence[tuple[str, Any]]], list[str]]:
+    """The edges of a tree that can be written down, and the parameters that have lost theirs for it.
+
+    A parameter stands once under each of its options, wherever their choice stands: where every option but
+    one goes on, as in a chain of operations that a last one ends, that is a number of places with the depth
+    as its exponent. A parameter with too many is taken to be always there, and what is below starts anew.
+
+    Args:
+        names: of all parameters.
+        edges: for some of them, the choice and its options; the choices are no circle.
+    """
+    for most in (MOST_PLACES >> halved for halved in range(MOST_PLACES.bit_length() + 1)):
+        places: dict[str, tuple[int, int]] = {}
+        cut: list[str] = []
+        for name in names:
+            way = [name]
+            while way[-1] not in places and edges.get(way[-1]):
+                way.append(edges[way[-1]][0][0])
+            for each in reversed(way):
+                if each not in places:
+                    count, depth = _below(places, edges.get(each, ()))
+                    if count > most or depth >= CHOICES_NESTED:
+                        cut.append(each)
+                        count, depth = 1, 0
+                    places[each] = (count, depth)
+        if sum(count for count, _ in places.values()) <= max(MOST_WRITTEN, len(names)):
+            break
+    return {name: found for name, found in edges.items() if name not in cut}, cut
+
+
+def _below(places: Mapping[str, tuple[int, int]], edges: Sequence[tuple[str, Any]]) -> tuple[int, int]:
+    """At how many places a parameter stands, and how many choices lead to it."""
+    if not edges:
+        return 1, 0
+    count, depth = places[edges[0][0]]
+    return count * len(edges), depth + 1

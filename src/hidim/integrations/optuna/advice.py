@@ -18,10 +18,11 @@ from hidim._types import Params
 from hidim.errors import MethodError
 from hidim.integrations.optuna.turns import Turns
 from hidim.methods import Method, Suggestion, Task
-from hidim.optimizer import drawn_seed
+from hidim.optimizer import drawn_seed, is_whole
 from hidim.space import Choice, Space
+from hidim.space.labels import Label
 from hidim.studies import Reading, StudyReader
-from hidim.studies.coders import Coder, value_at
+from hidim.studies.coders import Coder, is_changed_by_storages, value_at
 from hidim.studies.notes import Note
 
 logger = logging.getLogger("hidim")
@@ -60,16 +61,21 @@ class Advice:
         noisy: bool | None,
     ) -> None:
         self._storage, self._study = study._storage, study._study_id
-        self._method, self._reader, self._given = method, StudyReader(space), space
-        self._maximize = study.direction.name == "MAXIMIZE"
-        self._seed = self._kept_seed() if seed is None else int(seed)
+        self._method, self._given, self._own_seed = method, space, seed
         self._budget, self._noisy = budget, noisy
-        self._task: tuple[str, Task] | None = None
-        self._read: tuple[int, Reading] | None = None
-        self._suggested: dict[int, Suggested] = {}
         # In memory there is one process, whose threads wait for each other.
         in_memory = isinstance(self._storage, InMemoryStorage)
         self._turns = None if in_memory else Turns(self._storage, self._study)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget everything: some databases give the number of a study that was deleted to the next one."""
+        self._reader = StudyReader(self._given)
+        self._maximize = self._storage.get_study_directions(self._study)[0].name == "MAXIMIZE"
+        self._seed = self._kept_seed() if self._own_seed is None else int(self._own_seed)
+        self._task: tuple[str, Task] | None = None
+        self._read: tuple[int, Reading] | None = None
+        self._suggested: dict[int, Suggested] = {}
         self._told: set[str] = set()
         self._drawn: dict[int, list[str]] = {}
 
@@ -78,7 +84,8 @@ class Advice:
         reading = self._reading(trial)
         self._read = (trial._trial_id, reading)
         there = {vertex.name for vertex in reading.space.vertices}
-        return {name: coder.distribution for name, coder in reading.coders.items() if name in there}
+        known = {name: coder.distribution for name, coder in reading.coders.items() if name in there}
+        return {n: each for n, each in known.items() if not (each.single() or is_changed_by_storages(each))}
 
     def suggested(self, trial: FrozenTrial) -> dict[str, Any]:
         """Values for a trial, by name; of parameters that are active as far as is known."""
@@ -90,12 +97,14 @@ class Advice:
         if distribution.single():
             return Coder(distribution).single
         if name in params:
-            coder = Coder(distribution, self._is_choice(name))
-            value = coder.write(params[name])
-            if coder.read(value) != params[name]:
-                self._tell_once(name, "parameter %r has another range now: the nearest value is taken", name)
-            return value
-        if self._reader.has_finished and name not in self._told:
+            labels = self._labels(name)
+            return self._written(name, Coder(distribution, labels is not None, labels or ()), params[name])
+        if self._given is not None and all(name != vertex.name for vertex in self._given.vertices):
+            self._tell_once(name, "parameter %r is not in the given space: it is drawn at random", name)
+        elif name in self._reader.names:
+            about = "parameter %r was not expected in trial %d, by its choices: it is drawn at random"
+            self._tell_once(name, about, name, trial.number)
+        elif self._reader.has_finished and name not in self._told:
             self._told.add(name)
             self._drawn.setdefault(trial._trial_id, []).append(name)
         rng = np.random.default_rng([self._seed, trial.number, zlib.crc32(name.encode())])
@@ -111,10 +120,19 @@ class Advice:
                 ", ".join(names),
             )
 
-    def _is_choice(self, name: str) -> bool:
-        """Whether the given space has options for what may be an integer."""
-        vertices = () if self._given is None else self._given.vertices
-        return any(vertex.name == name and isinstance(vertex.parameter, Choice) for vertex in vertices)
+    def _labels(self, name: str) -> tuple[Label, ...] | None:
+        """Those of the given space, if it has options for what may be an integer."""
+        for vertex in () if self._given is None else self._given.vertices:
+            if vertex.name == name and isinstance(vertex.parameter, Choice):
+                return vertex.parameter.labels
+        return None
+
+    def _written(self, name: str, coder: Coder, value: Any) -> Any:
+        """As Optuna has it; where the objective has another range than the space, that is said."""
+        found = coder.write(value)
+        if coder.read(found) != value:
+            self._tell_once(name, "parameter %r has another range now: the nearest value is taken", name)
+        return found
 
     def _tell_once(self, name: str, text: str, *about: Any) -> None:
         if name not in self._told:
@@ -135,6 +153,7 @@ class Advice:
         known, self._read = self._read, None
         reading = known[1] if known is not None and known[0] == trial._trial_id else self._reading(trial)
         if not len(reading.space):
+            self._note(trial, Note(reading.fingerprint, {}, np.empty(0)))  # by which it is one of hidim's
             return Suggested({}, {})
         if self._turns is None:
             params = self._noted(reading, trial)
@@ -142,15 +161,23 @@ class Advice:
             with self._turns.turn(trial):
                 reading = self._reading(trial)
                 params = self._noted(reading, trial)
-        values = {n: reading.coders[n].write(value) for n, value in params.items() if n in reading.coders}
+        write = Coder.write if self._given is None else None
+        values = {
+            n: write(coder, value) if write else self._written(n, coder, value)
+            for n, value in params.items()
+            if (coder := reading.coders.get(n)) is not None
+        }
         return Suggested(params, values)
 
     def _noted(self, reading: Reading, trial: FrozenTrial) -> Params:
         """A suggestion that the storage has a note of: others see it before the trial has its parameters."""
         suggestion = self._suggestion(reading, trial.number)
         note = Note(reading.fingerprint, suggestion.meta, reading.space.encode(suggestion.params))
-        note.write(lambda key, value: self._storage.set_trial_system_attr(trial._trial_id, key, value))
+        self._note(trial, note)
         return suggestion.params
+
+    def _note(self, trial: FrozenTrial, note: Note) -> None:
+        note.write(lambda key, value: self._storage.set_trial_system_attr(trial._trial_id, key, value))
 
     @single_threaded
     def _suggestion(self, reading: Reading, number: int) -> Suggestion:
@@ -167,6 +194,8 @@ class Advice:
 
     def _reading(self, trial: FrozenTrial) -> Reading:
         trials = self._storage.get_all_trials(self._study, deepcopy=False)
+        if not self._reader.is_of(trials):
+            self._begin()
         reading = self._reader.read(trials, maximize=self._maximize, but=trial.number)
         if self._reader.is_constrained:
             raise MethodError(
@@ -177,8 +206,8 @@ class Advice:
 
     def _kept_seed(self) -> int:
         """The seed that the study keeps; the first process draws it."""
-        kept = self._storage.get_study_system_attrs(self._study).get(SEED)
-        if kept is None:
+        kept: Any = self._storage.get_study_system_attrs(self._study).get(SEED)
+        if not is_whole(kept) or kept < 0:
             self._storage.set_study_system_attr(self._study, SEED, drawn_seed())
             kept = self._storage.get_study_system_attrs(self._study)[SEED]
         return int(kept)

@@ -54,6 +54,8 @@ def to_study(
     """
     run = source if isinstance(source, Optimizer | Result) else Optimizer.load(source)
     direction: Literal["maximize", "minimize"] = "maximize" if run.maximize else "minimize"
+    if direct := {"direction", "directions"} & settings.keys():
+        raise MethodError(f"the run has its direction, to {direction}: leave {direct.pop()} out")
     if study is None:
         study = optuna.create_study(direction=direction, **settings)
     elif settings:

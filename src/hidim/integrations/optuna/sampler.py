@@ -11,11 +11,12 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from hidim.errors import MethodError, SpaceError
+from hidim.errors import MethodError
 from hidim.integrations.optuna.advice import Advice
 from hidim.methods import Method, make_method
 from hidim.optimizer import Optimizer, is_whole
-from hidim.space import Float, Space, Vector
+from hidim.space import Float, Space
+from hidim.studies import check_space
 from hidim.studies.notes import FAILED
 
 #: Studies that a sampler keeps in mind.
@@ -64,11 +65,7 @@ class OptunaSampler(BaseSampler):
         if seed is not None and (not is_whole(seed) or seed < 0):
             raise MethodError(f"seed must be an integer of at least 0, or None, not {seed!r}")
         if space is not None and isinstance(space, Space):
-            for vertex in space.vertices:
-                if isinstance(vertex.parameter, Vector):
-                    raise SpaceError(
-                        f"Optuna has no vectors: replace {vertex.name!r} by one Float for every coordinate"
-                    )
+            check_space(space)
         # Whatever does not go together is refused now, and not in the first trial.
         Optimizer(Space(x=Float(0, 1)) if space is None else space, method, seed or 0, budget, noisy=noisy)
         self._method, self._space, self._seed = make_method(method), space, seed

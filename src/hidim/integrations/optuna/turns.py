@@ -84,9 +84,10 @@ class Turns:
         """The turns of those who wait or are being served, by the numbers of their trials."""
         running = self._storage.get_all_trials(self._study, deepcopy=False, states=(TrialState.RUNNING,))
         return {
-            other.number: int(other.system_attrs[TURN])
+            other.number: turn
             for other in running
             if other.number not in self._dead | {trial.number}
-            and other.system_attrs.get(TURN, NONE) != NONE
+            and isinstance(turn := other.system_attrs.get(TURN), int)
+            and turn != NONE
             and FIRST not in other.system_attrs
         }
