@@ -33,7 +33,7 @@ import numpy as np
 import optuna
 import optuna_objectives
 from optuna.trial import FrozenTrial, TrialState
-from optuna_records import document, read, surroundings
+from optuna_records import Record, document, read, surroundings
 
 from hidim.bench.tables import figure, render
 
@@ -68,6 +68,8 @@ def in_parallel(work: Work, folder: Path) -> dict[str, object]:
         trials = workers.study.get_trials()
         states = {state.name.lower(): sum(t.state == state for t in trials) for state in TrialState}
         kills = {"lost": workers.lost, "lost_states": [trials[n].state.name for n in workers.lost]}
+        said = "".join(path.read_text() for path in folder.glob("errors-*"))
+        kills["gave_up"] = said.count("no longer waits")
         return {"best": best(trials), "seconds": seconds, **states, **kills, **asdict(pairs(workers))}
 
 
@@ -104,19 +106,19 @@ def compare(storage: str, problem: str, sampler: str, seed: int, heartbeat: int 
     return asked | found | record | surroundings()
 
 
+def _row(record: Record) -> tuple:
+    return record["problem"], record["sampler"], record["heartbeat"], record.get("code")
+
+
 def table(records: list[dict]) -> str:
     rows = []
-    for problem, sampler, beats in dict.fromkeys(
-        (r["problem"], r["sampler"], r["heartbeat"]) for r in records
-    ):
-        runs = [
-            r for r in records if (r["problem"], r["sampler"], r["heartbeat"]) == (problem, sampler, beats)
-        ]
+    for problem, sampler, beats, code in dict.fromkeys(_row(r) for r in records):
+        runs = [r for r in records if _row(r) == (problem, sampler, beats, code)]
         column = {key: np.array([run[key] for run in runs]) for key in ("regret", "sequential", "seconds")}
         rows.append(
             [
                 problem.replace("_", "-"),
-                sampler + ("" if beats else ", no heartbeat"),
+                sampler + ("" if beats else ", no heartbeat") + (f", {code}" if code else ""),
                 str(len(runs)),
                 figure(np.median(column["sequential"]), 2),
                 figure(np.median(column["regret"]), 2),

@@ -288,9 +288,11 @@ def check(crew: Crew) -> None:
 class Pairs:
     """Trials that were running at the same time, two by two.
 
-    `duplicates` have the same parameters. *Blind* pairs were asked for at the same moment: when the later one
-    was begun, the parameters of the earlier one were not yet known. Distances are root mean squares over the
-    unit cube, of pairs that have the same parameters' names.
+    `duplicates` have the same parameters; `doubled` says of each the two numbers and states, and, in seconds
+    since the first one began, when its parameters were known, when it ended, when the second one began, and
+    when the parameters of that were known. *Blind* pairs were asked for at the same moment: when the later
+    one was begun, the parameters of the earlier one were not yet known. Distances are root mean squares over
+    the unit cube, of pairs that have the same names of parameters.
     """
 
     count: int
@@ -298,6 +300,7 @@ class Pairs:
     closest: float
     blind: int
     closest_blind: float
+    doubled: tuple[tuple[object, ...], ...]
 
 
 def pairs(crew: Crew) -> Pairs:
@@ -309,18 +312,22 @@ def pairs(crew: Crew) -> Pairs:
         if trial.number in known and trial.datetime_start is not None:
             end = trial.datetime_complete.timestamp() if trial.datetime_complete else math.inf
             spans[trial.number] = (trial.datetime_start.timestamp(), end)
-    count = duplicates = blind = 0
+    count = blind = 0
+    doubled: list[tuple[object, ...]] = []
     closest = closest_blind = math.inf
     for a, b in combinations(sorted(spans, key=lambda number: spans[number][0]), 2):
         if spans[b][0] >= spans[a][1]:
             continue
         count += 1
-        duplicates += trials[a].params == trials[b].params
+        if trials[a].params == trials[b].params:
+            moments = (known[a], spans[a][1], spans[b][0], known[b])
+            states = (trials[a].state.name, trials[b].state.name)
+            doubled.append((a, b, *states, *(round(moment - spans[a][0], 3) for moment in moments)))
         closest = min(closest, apart := distance(trials[a], trials[b]))
         if spans[b][0] < known[a]:
             blind += 1
             closest_blind = min(closest_blind, apart)
-    return Pairs(count, duplicates, closest, blind, closest_blind)
+    return Pairs(count, len(doubled), closest, blind, closest_blind, tuple(doubled))
 
 
 def distance(one: FrozenTrial, other: FrozenTrial) -> float:
