@@ -23,7 +23,7 @@ logger = logging.getLogger("hidim")
 #: The attribute of a trial that holds its number in the queue; 0 while it is chosen, −1 of one who left.
 TURN, NONE = "hidim:turn", -1
 
-#: Seconds in which nobody is served, after which those in front are taken for dead.
+#: Seconds in which nobody is served, after which the one in front is taken for dead.
 PATIENCE = 60.0
 
 #: Seconds between two looks: the first pause, and the longest.
@@ -62,16 +62,18 @@ class Turns:
         while ahead:
             before, others = ahead, self._others(trial)
             ahead = {n for n, turn in others.items() if not turn or (turn, n) < (mine, trial.number)}
-            if ahead < before:
+            if before - ahead:
                 since = time.monotonic()
-            if time.monotonic() - since > PATIENCE:
+            if ahead and time.monotonic() - since > PATIENCE:
+                first = min(ahead, key=lambda n: (others[n], n))  # those behind it wait for it, too
                 logger.warning(
-                    "trial %d no longer waits for the suggestion of trial %s, whose worker seems to be gone",
+                    "trial %d no longer waits for the suggestion of trial %d, whose worker seems to be gone",
                     trial.number,
-                    ", ".join(map(str, sorted(ahead))),
+                    first,
                 )
-                self._dead |= ahead
-                return
+                self._dead.add(first)
+                ahead.remove(first)
+                since = time.monotonic()
             time.sleep(pause if ahead else 0.0)
             pause = min(2.0 * pause, PAUSES[1])
 
