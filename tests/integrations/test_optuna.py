@@ -69,17 +69,17 @@ def test_large_values_can_be_good():
 
 
 def test_another_process_goes_on_as_this_one_would_have(tmp_path):
-    whole = run(tree, 16, hidim.OptunaSampler(seed=5))
+    whole = run(tree, 13, hidim.OptunaSampler(seed=5))
     path = tmp_path / "study"
     optuna.create_study(study_name="tree", storage=journal(path))
     code = (
         "import sys, optuna, hidim; from integrations.test_optuna import journal, tree;"
         "sampler = hidim.OptunaSampler(seed=5);"
         "study = optuna.load_study(study_name='tree', storage=journal(sys.argv[1]), sampler=sampler);"
-        "study.optimize(tree, n_trials=4)"
+        "study.optimize(tree, n_trials=2)"
     )
     here = optuna.load_study(study_name="tree", storage=journal(path), sampler=hidim.OptunaSampler(seed=5))
-    here.optimize(tree, n_trials=12)
+    here.optimize(tree, n_trials=11)
     subprocess.run([sys.executable, "-c", code, path], check=True, cwd=Path(__file__).parents[1])
     assert params(optuna.load_study(study_name="tree", storage=journal(path))) == params(whole)
 

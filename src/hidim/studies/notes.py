@@ -21,6 +21,9 @@ from hidim._types import Array
 
 logger = logging.getLogger("hidim")
 
+#: Of what methods remember: notes of another one mean nothing.
+FORMAT = 1
+
 #: Characters of a piece; MySQL's TEXT holds 65,535 bytes.
 PIECE = 30_000
 

@@ -28,7 +28,7 @@ from hidim.errors import MethodError, ParameterError, SpaceError
 from hidim.space import Choice, Space, Vector
 from hidim.space.parameters import Parameter
 from hidim.studies.coders import Coder, value_at
-from hidim.studies.notes import FAILED, Note
+from hidim.studies.notes import FAILED, FORMAT, Note
 from hidim.studies.shape import Shape
 from hidim.trial import History, Trial
 
@@ -57,7 +57,8 @@ class Reading:
 
 def fingerprint(space: Space) -> str:
     """By which notes know for which space they were written."""
-    return hashlib.sha256(space.to_json(indent=None).encode()).hexdigest()[:16]
+    text = f"{FORMAT} {space.to_json(indent=None)}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class StudyReader:

@@ -161,13 +161,8 @@ class Advice:
             with self._turns.turn(trial):
                 reading = self._reading(trial)
                 params = self._noted(reading, trial)
-        write = Coder.write if self._given is None else None
-        values = {
-            n: write(coder, value) if write else self._written(n, coder, value)
-            for n, value in params.items()
-            if (coder := reading.coders.get(n)) is not None
-        }
-        return Suggested(params, values)
+        coders = {name: coder for name in params if (coder := reading.coders.get(name)) is not None}
+        return Suggested(params, {n: self._written(n, coder, params[n]) for n, coder in coders.items()})
 
     def _noted(self, reading: Reading, trial: FrozenTrial) -> Params:
         """A suggestion that the storage has a note of: others see it before the trial has its parameters."""
@@ -196,6 +191,8 @@ class Advice:
         trials = self._storage.get_all_trials(self._study, deepcopy=False)
         if not self._reader.is_of(trials):
             self._begin()
+        if self._own_seed is None and not self._reader.has_finished:
+            self._seed = self._kept_seed()  # another process may have drawn one at the same moment
         reading = self._reader.read(trials, maximize=self._maximize, but=trial.number)
         if self._reader.is_constrained:
             raise MethodError(
