@@ -154,7 +154,7 @@ def test_a_suggestion_depends_on_nothing_but_the_history(name, where):
 
 @pytest.mark.parametrize(
     ("name", "noisy"),
-    [*((name, False) for name in ALL if name not in BASELINES), *((name, True) for name in DISTINCT)],
+    [(name, noisy) for name in (*DISTINCT, "gp slice", "rembo high") for noisy in (False, True)],
 )
 def test_caches_may_vanish_between_any_two_suggestions(name, noisy):
     """With a failed trial, one that is always running, and values that may be noisy."""
@@ -228,8 +228,9 @@ def test_a_batch_has_no_doubles(name, where):
         assert {t.meta.get("instead") for t in batch[max(0, int(left)) :]} == {"repetition"}
 
 
-@every_method
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("name", "seed"), [*((name, 1) for name in ALL), *((name, seed) for name in DISTINCT for seed in (2, 3))]
+)
 def test_points_of_a_batch_are_no_near_copies(name, seed):
     space = SPACES["vector"]
     optimizer = told(Optimizer(space, ALL[name], seed=seed), 12)
@@ -245,7 +246,7 @@ def test_the_first_batch_needs_no_values(name):
 
 
 @every_registered
-@every_space
+@pytest.mark.parametrize("where", ["vector", "mixed", "conditional", "tiny"])
 def test_a_suggestion_with_pending_trials_depends_on_nothing_but_the_history(name, where):
     optimizer = told(Optimizer(SPACES[where], ALL[name], seed=3), 11)
     pending = optimizer.ask(4)
@@ -284,7 +285,7 @@ def test_a_run_in_which_all_trials_fail_goes_on(name, where):
     assert LENGTH - doubles(space, optimizer.history) == min(LENGTH, space.size)
 
 
-@every_method
+@every_registered
 def test_a_run_in_which_every_other_trial_fails_goes_on(name):
     optimizer = Optimizer(SPACES["conditional"], ALL[name], seed=1)
     for number in range(16):
@@ -322,8 +323,13 @@ ODD = {
 }
 
 
-@every_method
-@pytest.mark.parametrize("values", ODD)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        *((name, values) for name in DISTINCT for values in ODD),
+        *((name, values) for name in VARIANTS for values in ("all zero", "one huge outlier", "two values")),
+    ],
+)
 def test_odd_values_do_no_harm(name, values):
     space = SPACES["vector"]
     optimizer = Optimizer(space, ALL[name], seed=1)
@@ -391,7 +397,7 @@ def test_any_small_finite_space_is_used_up(name, data):
     assert history[size].meta["instead"] == "repetition"
 
 
-@every_method
+@every_registered
 def test_integers_and_labels_are_never_doubled(name):
     space = Space(n=Int(0, 9), m=Int(1, 4), a=Choice("x", "y"))
     history = told(Optimizer(space, ALL[name], seed=0), 30).history
