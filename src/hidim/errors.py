@@ -5,6 +5,7 @@
     ├── ParameterError      a configuration that does not fit its space
     ├── MethodError         an unknown method, or settings that a method cannot take
     ├── TrialError          a trial told twice, or a trial nobody asked for
+    ├── RunError            a run without a single value
     ├── HistoryError        a saved history that cannot be read
     ├── NumericalError      linear algebra that no jitter could mend
     └── MissingDependencyError   an optional package is not installed
@@ -37,6 +38,19 @@ class TrialError(HidimError, ValueError):
 
 class HistoryError(HidimError, ValueError):
     """A saved history that is damaged, of another space, or of a newer version."""
+
+
+class RunError(HidimError):
+    """A run in which no trial came to a value.
+
+    Args:
+        why: in words.
+        mend: what to do.
+    """
+
+    def __init__(self, why: str, mend: str = "") -> None:
+        super().__init__(f"{why}; {mend}" if mend else why)
+        self.why = why
 
 
 class NumericalError(HidimError, ArithmeticError):

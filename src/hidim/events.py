@@ -68,15 +68,18 @@ FIELDS: dict[str, dict[str, Kind]] = {
     "retry": {"id": COUNT},
 }
 
+#: What describes a run so that it can be made again.
+DESCRIBED: dict[str, Kind] = {
+    "method": TABLE,
+    "seed": COUNT,
+    "budget": Kind("a positive integer", lambda value: _is_whole(value) and value > 0).or_null,
+    "maximize": TRUTH,
+    "noisy": TRUTH.or_null,
+}
+
 #: What it may say besides; other fields are for newer versions, and not looked at.
 FURTHER: dict[str, dict[str, Kind]] = {
-    "run": {
-        "method": TABLE,
-        "seed": COUNT,
-        "budget": Kind("a positive integer", lambda value: _is_whole(value) and value > 0).or_null,
-        "maximize": TRUTH,
-        "noisy": TRUTH.or_null,
-    },
+    "run": DESCRIBED | {"about": TABLE},
     "tell": {"attributes": TABLE},
     "fail": {"attributes": TABLE},
 }

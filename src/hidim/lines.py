@@ -174,7 +174,7 @@ def described(name: str, data: bytes) -> Described:
         )
     number, run = runs[-1]
     place = f"{name}, line {number}"
-    events.check_fields(run, events.FURTHER["run"], f"{place}, the run")
+    events.check_fields(run, events.DESCRIBED, f"{place}, the run")
     with _said(f"{place}, the run: the field 'space'"):
         space = Space.from_dict(run["space"])
     return Described(run, space, {key: run[key] for key in ("seed", "budget", "maximize", "noisy")})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ class Result:
         seed: of the run, whether it was given or drawn.
         method: the name of the method.
         chosen: the name of the method at work, which `method="auto"` chose.
+        about: what else was to be remembered of the run.
     """
 
     best: Trial
@@ -58,6 +59,7 @@ class Result:
     seed: int = 0
     method: str = "auto"
     chosen: str = "auto"
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         how = " observed, the best mean of noisy values by the model," if self.by_model else ""
@@ -79,7 +81,8 @@ class Result:
         run, space, settings = lines.described(name, data)
         trials, _ = lines.renumbered(lines.read(name, data, space).trials)
         history = History([trial.frozen() for trial in trials], maximize=settings["maximize"])
-        return result_of(Task(space, **settings), _method(run), history, "as the journal says")
+        found = result_of(Task(space, **settings), _method(run), history, "as the journal says")
+        return replace(found, about=run.get("about", {}))
 
     def insight(self) -> Insight:
         """A model of the objective, fitted to all trials, to be asked about its parameters."""

@@ -8,7 +8,7 @@ registered names, or as objects.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -130,3 +130,11 @@ def _names(owner: Any) -> list[str]:
     """Of all settings of a part and of its parts."""
     own = _own_names(owner)
     return own + [name for field in own for name in _names(getattr(owner, field))]
+
+
+def listed(owner: Any, depth: int = 0) -> Iterator[tuple[int, str, Any]]:
+    """All settings with their values, those of a part below it, one deeper; a part is told by its name."""
+    for name in _own_names(owner):
+        value = getattr(owner, name)
+        yield depth, name, value if kind_of(value) is None else registered_name(value)
+        yield from listed(value, depth + 1)

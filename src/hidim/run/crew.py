@@ -128,8 +128,8 @@ class Crew:
         # arguments for one, and a noisy objective is evaluated twice on purpose.
         params, ticket = copy.deepcopy(dict(trial.params)), uuid.uuid4().hex
         if isinstance(self._executor, ProcessPoolExecutor):
-            return self._executor.submit(in_worker, self._call, params, ticket)
-        return self._executor.submit(self._call, params, ticket)
+            return self._executor.submit(in_worker, self._call, params, ticket, trial.number)
+        return self._executor.submit(self._call, params, ticket, trial.number)
 
     def _submit_to_new(self, trial: Trial) -> Future[Report]:
         try:

@@ -36,7 +36,7 @@ NEGLIGIBLE = 0.01
 class Limits:
     """When a run ends, and who is told of its trials."""
 
-    n_trials: int
+    n_trials: float
     timeout: float | None = None
     time_budget: float | None = None
     stop: Stop | None = None
@@ -86,7 +86,7 @@ class Driver:
         try:
             self._show()
             if self._finished:
-                logger.info("resumed: %d of %d trials are done", self._finished, self._limits.n_trials)
+                logger.info("resumed: %d of %g trials are done", self._finished, self._limits.n_trials)
                 self._heed_stop(self._optimizer.history)  # a resumed run may be over
             self._loop()
         except KeyboardInterrupt:
@@ -95,11 +95,11 @@ class Driver:
             if self._best is None:
                 raise  # there is no result to give
             self._stopping = "interrupted"
-            logger.warning("interrupted after %d of %d trials", self._finished, self._limits.n_trials)
+            logger.warning("interrupted after %d of %g trials", self._finished, self._limits.n_trials)
         except CrewLost as error:
             self._tell_rest()
             self._stopping = str(error)
-            logger.error("ended after %d of %d trials: %s", self._finished, self._limits.n_trials, error)
+            logger.error("ended after %d of %g trials: %s", self._finished, self._limits.n_trials, error)
         finally:
             self._guarded("progress", self._progress.close)
             if self._ahead is not None:
@@ -217,8 +217,8 @@ class Driver:
     def _entered(self, trial: Trial, report: Report) -> Trial:
         number, seconds = trial.number, round(report.seconds, 6)
         reason = report.reason
-        if report.trace is not None:
-            self._mistakes.append(_kind(str(reason)))
+        if report.mistake:
+            self._mistakes.append(kind_of_reason(str(reason)))
         if reason is None:
             try:
                 value, variance, attributes = report.value, report.variance, report.attributes
@@ -248,7 +248,7 @@ class Driver:
             logger.error("ended: %s", self._stopping)
 
     def _warn(self, trial: Trial, report: Report) -> None:
-        kind = _kind(str(trial.reason))
+        kind = kind_of_reason(str(trial.reason))
         if kind not in self._warned:
             self._warned.add(kind)
             trace = "" if report.trace is None else f"\n{report.trace}"
@@ -302,7 +302,7 @@ class Driver:
             self.own_seconds += time.perf_counter() - start
 
 
-def _kind(reason: str) -> str:
+def kind_of_reason(reason: str) -> str:
     """Why a trial failed, without numbers: "diverged at x=0.31" and "… x=0.32" are one kind."""
     return re.sub(r"[\d.]+", "#", reason)
 

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class Report(NamedTuple):
         seconds: how long it took.
         attributes: what else the objective wants to be remembered.
         last: whether the objective asked for the end of the run.
+        mistake: whether the reason is one that can be mended.
     """
 
     value: Any = None
@@ -44,6 +46,29 @@ class Report(NamedTuple):
     seconds: float = 0.0
     attributes: Mapping[str, Any] | None = None
     last: bool = False
+    mistake: bool = False
+
+
+class NoValue(Exception):
+    """Raised by an objective that knows why it has no value; there is no traceback then.
+
+    Args:
+        reason: in words.
+        mistake: whether it is that of somebody who can mend it, as a program that cannot be started: a run
+            with nothing else from its start ends early.
+        final: whether trying again is in vain.
+    """
+
+    def __init__(self, reason: str, *, mistake: bool = False, final: bool = False) -> None:
+        super().__init__(reason)
+        self.mistake, self.final = mistake, final
+
+
+class Numbered(ABC):
+    """An objective that is told the number of the trial."""
+
+    @abstractmethod
+    def __call__(self, number: int, params: Params) -> Any: ...
 
 
 class TrialTimeout(BaseException):
@@ -64,25 +89,32 @@ class Call:
     keywords: bool
     timeout: float | None = None
 
-    def __call__(self, params: Params, ticket: str = "") -> Report:
-        """Evaluate `params`; the ticket is there to tell calls with the same params apart."""
+    def __call__(self, params: Params, ticket: str = "", number: int = 0) -> Report:
+        """Evaluate `params`, of the trial `number`; a ticket tells calls with the same params apart."""
         start = time.perf_counter()
         try:
             with _alarm(self.timeout):
-                returned = self.objective(**params) if self.keywords else self.objective(params)
-            parts = _taken_apart(returned)
+                parts = _taken_apart(self._returned(params, number))
         except TrialTimeout:
             return Report(reason=out_of_time(self.timeout), seconds=time.perf_counter() - start)
         except KeyboardInterrupt:
             raise
+        except NoValue as failure:
+            seconds = time.perf_counter() - start
+            return Report(reason=str(failure), mistake=failure.mistake, seconds=seconds)
         except BaseException as error:  # panics of compiled code are failures like any other
             trace, seconds = traceback.format_exc(), time.perf_counter() - start
             last = isinstance(error, SystemExit)
-            return Report(reason=in_words(error), trace=trace, seconds=seconds, last=last)
+            return Report(reason=in_words(error), trace=trace, seconds=seconds, last=last, mistake=True)
         seconds = time.perf_counter() - start
         if self.timeout is not None and seconds > self.timeout:
             return Report(reason=out_of_time(self.timeout), seconds=seconds)
         return Report(seconds=seconds, **parts)
+
+    def _returned(self, params: Params, number: int) -> Any:
+        if isinstance(self.objective, Numbered):
+            return self.objective(number, params)
+        return self.objective(**params) if self.keywords else self.objective(params)
 
 
 def _taken_apart(returned: Any) -> dict[str, Any]:
@@ -149,6 +181,8 @@ def takes_keywords(objective: Objective, space: Space) -> bool:
         >>> takes_keywords(lambda p: p["a"], space), takes_keywords(lambda a, b: a + b, space)
         (False, True)
     """
+    if isinstance(objective, Numbered):
+        return False
     if not callable(objective):
         raise MethodError(f"the objective must be a function, not {objective!r}")
     try:

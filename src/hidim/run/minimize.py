@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
+from hidim import serial
 from hidim._types import Params
-from hidim.errors import HidimError, MethodError
+from hidim.errors import MethodError, RunError
 from hidim.methods import Method
 from hidim.optimizer import Optimizer, is_whole
 from hidim.result import Result
@@ -20,7 +22,7 @@ from hidim.run.earlier import EARLIER, Source, adapted, is_earlier, missing, unf
 from hidim.run.evaluate import Call, Objective, takes_keywords
 from hidim.run.executors import Inline, Threads
 from hidim.run.journal import Journal, recorded_seed
-from hidim.run.progress import make_progress
+from hidim.run.progress import Progress, make_progress
 from hidim.space import Space
 from hidim.trial import History, Trial, TrialState, same_params
 
@@ -28,7 +30,7 @@ from hidim.trial import History, Trial, TrialState, same_params
 def minimize(
     objective: Objective,
     space: Space,
-    n_trials: int,
+    n_trials: int | None,
     *,
     method: str | Method = "auto",
     seed: int | None = 0,
@@ -46,7 +48,8 @@ def minimize(
     journal: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     fail_fast: int | None = 5,
-    progress: bool | None = None,
+    progress: bool | Progress | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> Result:
     """Evaluate `objective` at `n_trials` configurations and give the best.
 
@@ -61,7 +64,8 @@ def minimize(
             parameter; returns a number, or a number and the variance of the noise in it, or a dict with the
             key "value", in which "variance" may be, and all else becomes the trial's attributes.
         space: what can vary.
-        n_trials: trials in all, those in the journal counted in.
+        n_trials: trials in all, those in the journal counted in; None for as many as `time_budget` or `stop`
+            allows.
         method: a name or a configured method.
         seed: of the whole run. With one worker, the same seed gives the same trials. None draws one, or
             takes that of the journal; `Result.seed` says which.
@@ -90,6 +94,8 @@ def minimize(
             by no number; None for never.
         progress: True shows how far the run is, False is silent; None shows it on a terminal, and elsewhere
             if it takes long. `pip install 'hidim[cli]'` makes a bar of the lines.
+        about: what is to be remembered of the run, by name; kept as plain JSON data in the journal and in
+            `Result.about`, and of no influence.
 
     Example:
         >>> from hidim import Float, Space
@@ -98,13 +104,15 @@ def minimize(
         0.3
     """
     limits = Limits(
-        _positive("n_trials", n_trials, whole=True),
+        math.inf if n_trials is None else _positive("n_trials", n_trials, whole=True),
         None if timeout is None else _positive("timeout", timeout),
         None if time_budget is None else _positive("time_budget", time_budget),
         _callable("stop", stop),
         _listed(callbacks),
         None if fail_fast is None else _positive("fail_fast", fail_fast, whole=True),
     )
+    if n_trials is None and time_budget is None and stop is None:
+        raise MethodError("say when the run ends: by n_trials, time_budget or stop")
     if workers is not None:
         workers = _positive("workers", workers, whole=True)
     if seed is None and journal is not None:
@@ -115,11 +123,12 @@ def minimize(
     if start_from is not None:
         _check_apart(start_from, journal)
         taken = adapted(start_from, space, assume or {}, maximize=maximize)
-    budget = limits.n_trials + len(taken)
+    budget = None if n_trials is None else int(n_trials) + len(taken)
     optimizer = Optimizer(space, method=method, seed=seed, budget=budget, maximize=maximize, noisy=noisy)
     first = [space.validate(params) for params in start_with]
     call = Call(objective, takes_keywords(objective, space), limits.timeout)
-    with _crew(call, executor, workers) as crew, _journal(journal, optimizer) as kept:
+    remembered = serial.plain(dict(about or {}))
+    with _crew(call, executor, workers) as crew, _journal(journal, optimizer, remembered) as kept:
         if kept is not None:
             optimizer.restore(kept.trials)
         _begin(optimizer, taken, kept)
@@ -131,8 +140,8 @@ def minimize(
         driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials), given)
         stopped = driver.run()
     if not any(trial.state is TrialState.COMPLETE for trial in optimizer.history if not is_earlier(trial)):
-        raise HidimError(_nothing(optimizer.history, limits.n_trials, stopped, journal))
-    return optimizer.result(stopped, driver.own_seconds)
+        raise _nothing(optimizer.history, limits.n_trials, stopped, journal)
+    return replace(optimizer.result(stopped, driver.own_seconds), about=remembered)
 
 
 def _crew(call: Call, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Crew:
@@ -144,9 +153,11 @@ def _crew(call: Call, executor: Executor | Callable[[], Executor] | None, worker
 
 
 def _journal(
-    path: str | os.PathLike[str] | None, optimizer: Optimizer
+    path: str | os.PathLike[str] | None, optimizer: Optimizer, about: Mapping[str, Any]
 ) -> AbstractContextManager[Journal | None]:
-    return nullcontext() if path is None else Journal(path, optimizer.space, optimizer.settings())
+    if path is None:
+        return nullcontext()
+    return Journal(path, optimizer.space, optimizer.settings() | ({"about": about} if about else {}))
 
 
 def _check_apart(source: Source, journal: str | os.PathLike[str] | None) -> None:
@@ -170,11 +181,11 @@ def _begin(optimizer: Optimizer, taken: Sequence[Trial], kept: Journal | None) -
         kept.enter(entered)
 
 
-def _retry(optimizer: Optimizer, n_trials: int, kept: Journal | None) -> None:
+def _retry(optimizer: Optimizer, n_trials: float, kept: Journal | None) -> None:
     """Take back the failures that can be tried again, the earliest first."""
     own = [trial for trial in optimizer.history if not is_earlier(trial)]
     failed = [trial for trial in own if trial.state is TrialState.FAILED]
-    for trial in failed[: max(n_trials - len(own) + len(failed), 0)]:
+    for trial in failed[: int(max(min(n_trials - len(own), 0) + len(failed), 0))]:
         optimizer.retry(trial.number)
         if kept is not None:
             kept.retry(trial)
@@ -184,10 +195,12 @@ def _is_known(params: Params, history: History) -> bool:
     return any(same_params(params, trial.params) for trial in history if not is_earlier(trial))
 
 
-def _nothing(history: History, n_trials: int, stopped: str, journal: str | os.PathLike[str] | None) -> str:
+def _nothing(
+    history: History, n_trials: float, stopped: str, journal: str | os.PathLike[str] | None
+) -> RunError:
     reasons = [str(trial.reason) for trial in history.failed if not is_earlier(trial)]
     if not reasons:
-        return f"no trial was finished: {stopped}"
+        return RunError(f"no trial was finished: {stopped}")
     counts = {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
     listed = "; ".join(
         f"{reason} ({count} time{'s' * (count > 1)})" for reason, count in list(counts.items())[:3]
@@ -196,7 +209,7 @@ def _nothing(history: History, n_trials: int, stopped: str, journal: str | os.Pa
     ended = f"; the run ended early: {stopped}" if len(reasons) < n_trials else ""
     where = "" if journal is None else f" with journal={os.fspath(journal)!r}, retry_failed=True"
     mend = f"mend the objective, and run it again{where}"
-    return f"all {len(reasons)} trials failed: {listed}{more}{ended}; {mend}"
+    return RunError(f"all {len(reasons)} trials failed: {listed}{more}{ended}", mend)
 
 
 def _positive(name: str, value: Any, *, whole: bool = False) -> Any:

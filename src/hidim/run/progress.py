@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import math
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -31,7 +32,7 @@ class Standing:
     """
 
     done: int
-    total: int
+    total: float
     failed: int = 0
     best: float | None = None
     own: float = 0.0
@@ -92,7 +93,8 @@ class Lines(Progress):
 
     def _tell(self) -> None:
         self._told = self._standing.done
-        line = f"{self._standing.done}/{self._standing.total} trials · {self._standing}"
+        of = "" if math.isinf(self._standing.total) else f"/{self._standing.total:.0f}"
+        line = f"{self._standing.done}{of} trials · {self._standing}"
         if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
             logger.info(line)
         elif sys.stderr is not None:
@@ -104,18 +106,19 @@ class Lines(Progress):
 
 
 class RichBar(Progress):
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: float) -> None:
         from rich import progress
         from rich.console import Console
 
         self._bar = progress.Progress(
-            progress.TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+            progress.MofNCompleteColumn(),
             progress.BarColumn(bar_width=24),
             progress.TimeElapsedColumn(),
             progress.TextColumn("{task.fields[standing]}"),
             console=Console(stderr=True),
         )
-        self._task = self._bar.add_task("trials", total=total, standing="")
+        known = None if math.isinf(total) else total
+        self._task = self._bar.add_task("trials", total=known, standing="")
         self._bar.start()
 
     def show(self, standing: Standing) -> None:
@@ -125,8 +128,10 @@ class RichBar(Progress):
         self._bar.stop()
 
 
-def make_progress(wanted: bool | None, total: int) -> Progress:
+def make_progress(wanted: bool | Progress | None, total: float) -> Progress:
     """A bar if `wanted`, or if None and a person sits at the terminal; else lines; False is silence."""
+    if isinstance(wanted, Progress):
+        return wanted
     if wanted is False:
         return Silent()
     terminal = sys.stderr is not None and sys.stderr.isatty()

@@ -33,6 +33,9 @@ FIRST = "hidim:0"
 #: That the objective itself failed, and not the machine under it.
 FAILED = "hidim:failed"
 
+#: That a trial was broken off, and says nothing.
+INTERRUPTED = "hidim:interrupted"
+
 
 @dataclass(frozen=True, eq=False)
 class Note:

@@ -65,7 +65,7 @@ def to_study(
     mark, known = fingerprint(run.space), dict(_distributions(run.space))
     study.add_trials([_written(trial, run.space, known, mark) for trial in run.history.finished])
     for trial in run.history.running:
-        study.enqueue_trial(dict(_flat(trial.params)))
+        study.enqueue_trial(dict(flat_params(trial.params)))
     return study
 
 
@@ -95,7 +95,7 @@ def from_study(
 
 
 def _written(trial: Trial, space: Space, known: dict[str, BaseDistribution], mark: str) -> FrozenTrial:
-    params = dict(_flat(trial.params))
+    params = dict(flat_params(trial.params))
     system: dict[str, Any] = {}
     if params.keys() == trial.params.keys():  # a space with vectors is not the one that the sampler will have
         Note(mark, trial.meta, space.encode(trial.params)).write(system.__setitem__)
@@ -111,7 +111,8 @@ def _written(trial: Trial, space: Space, known: dict[str, BaseDistribution], mar
     )
 
 
-def _flat(params: Params) -> Iterator[tuple[str, Any]]:
+def flat_params(params: Params) -> Iterator[tuple[str, Any]]:
+    """A configuration as Optuna has it: coordinates of vectors one by one, tuples as text."""
     for name, value in params.items():
         if isinstance(value, np.ndarray):
             yield from ((f"{name}[{place}]", entry) for place, entry in enumerate(value.tolist()))
@@ -120,7 +121,7 @@ def _flat(params: Params) -> Iterator[tuple[str, Any]]:
 
 
 def _distributions(space: Space) -> Iterator[tuple[str, BaseDistribution]]:
-    """Of all parameters by the names that `_flat` gives them."""
+    """Of all parameters by the names that `flat_params` gives them."""
     seen: dict[str, BaseDistribution] = {}
     for vertex in space.vertices:
         parameter = vertex.parameter

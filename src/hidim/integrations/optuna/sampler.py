@@ -17,7 +17,7 @@ from hidim.methods import Method, make_method
 from hidim.optimizer import Optimizer, is_whole
 from hidim.space import Float, Space
 from hidim.studies import check_space
-from hidim.studies.notes import FAILED
+from hidim.studies.notes import FAILED, INTERRUPTED
 
 #: Studies that a sampler keeps in mind.
 STUDIES = 8
@@ -105,7 +105,7 @@ class OptunaSampler(BaseSampler):
     ) -> None:
         with self._lock:
             self._advice(study).finish(trial)
-        if state == TrialState.FAIL:  # and it was seen to fail
+        if state == TrialState.FAIL and INTERRUPTED not in trial.system_attrs:  # it was seen to fail
             study._storage.set_trial_system_attr(trial._trial_id, FAILED, True)
 
     def _advice(self, study: Study) -> Advice:

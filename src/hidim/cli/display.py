@@ -1,0 +1,204 @@
+"""What a person sees of a run: a live picture while it goes on, and a summary in the end."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hidim._types import Params
+from hidim.programs.command import as_text
+from hidim.programs.program import Program
+from hidim.programs.tuning import Plan
+from hidim.result import Result
+from hidim.run.progress import PIPED, Lines, Progress, Silent, Standing, duration
+from hidim.trial import History
+
+#: Columns of a sparkline, and its heights.
+WIDTH, HEIGHTS = 40, "▁▂▃▄▅▆▇█"
+
+#: Running trials, and parameters of the best one, that are shown.
+SHOWN, PARAMETERS = 8, 40
+
+#: Characters of a value.
+LONGEST = 60
+
+
+def make_display(options: argparse.Namespace, program: Program, plan: Plan) -> Progress:
+    """A live display on a terminal, if rich is there; else lines."""
+    if options.quiet:
+        return Silent()
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if terminal and not options.plain and importlib.util.find_spec("rich"):
+        return Live(f"{options.space} → {' '.join(options.command)}", program, plan)
+    return Lines(2.0 if terminal else PIPED, always=True)
+
+
+def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
+    """A row of bars, of which the highest stands for the largest value.
+
+    Example:
+        >>> sparkline([3.0, 2.0, 1.0])
+        '█▅▁'
+    """
+    shown = np.asarray([value for value in values if math.isfinite(value)], dtype=float)
+    if not len(shown):
+        return ""
+    if len(shown) > width:
+        shown = np.array([part[-1] for part in np.array_split(shown, width)])
+    low, high = float(shown.min()), float(shown.max())
+    spread = high - low
+    if not 0 < spread < math.inf:
+        return HEIGHTS[0] * len(shown)
+    places = np.rint((shown - low) / spread * (len(HEIGHTS) - 1)).astype(int)
+    return "".join(HEIGHTS[place] for place in places)
+
+
+class Live(Progress):
+    """A few lines that are drawn again and again, by rich: how far, how good, what is running."""
+
+    def __init__(self, title: str, program: Program, plan: Plan) -> None:
+        from rich.console import Console
+        from rich.live import Live as Screen
+
+        self._title, self._program, self._plan = title, program, plan
+        self._standing = Standing(0, plan.trials or math.inf)
+        self._bests: list[float] = []
+        self._began = time.monotonic()
+        self._first = 0
+        self._screen = Screen(
+            get_renderable=self._picture, console=Console(stderr=True), refresh_per_second=4, transient=True
+        )
+        self._screen.start()
+
+    def show(self, standing: Standing) -> None:
+        if not self._bests and not self._standing.done:
+            self._first = standing.done  # of earlier calls
+        self._standing = standing
+        if standing.best is not None:
+            self._bests.append(standing.best)
+
+    def close(self) -> None:
+        self._screen.stop()
+
+    def _picture(self) -> Any:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        standing = self._standing
+        head = Text.assemble(
+            ("hidim ", "bold cyan"), (self._title, "bold"), overflow="ellipsis", no_wrap=True
+        )
+        facts = Table.grid(padding=(0, 3))
+        facts.add_row(*self._facts(standing))
+        rows: list[Any] = [head, self._bar(standing), facts]
+        if len(self._bests) > 1:
+            best = Text.assemble(("best so far  ", "dim"), (sparkline(self._bests), "cyan"))
+            rows.append(best)
+        running = sorted(self._program.running.items())
+        now = time.monotonic()
+        for number, trial in running[:SHOWN]:
+            text = Text.assemble(
+                (f"  #{number} ", "cyan"), (f"{duration(now - trial.since):>9}  ", "dim"), trial.line
+            )
+            text.no_wrap, text.overflow = True, "ellipsis"
+            rows.append(text)
+        if len(running) > SHOWN:
+            rows.append(Text(f"  and {len(running) - SHOWN} more", style="dim"))
+        return Group(*rows)
+
+    def _bar(self, standing: Standing) -> Any:
+        from rich.progress_bar import ProgressBar
+
+        total = None if math.isinf(standing.total) else standing.total
+        return ProgressBar(total=total, completed=standing.done, width=WIDTH, pulse=total is None)
+
+    def _facts(self, standing: Standing) -> list[str]:
+        of = "" if math.isinf(standing.total) else f"/{standing.total:.0f}"
+        best = "no value yet" if standing.best is None else f"[bold green]best {standing.best:.6g}[/]"
+        failed = [f"[yellow]{standing.failed} failed[/]"] if standing.failed else []
+        share = standing.own / max(standing.own + standing.objective, 1e-9)
+        own = (
+            f"own time {duration(standing.own)} ({100 * share:.0f} %), program {duration(standing.objective)}"
+        )
+        return [f"{standing.done}{of} trials", best, *failed, own, *self._left(standing)]
+
+    def _left(self, standing: Standing) -> list[str]:
+        """How long it will still take, if that can be said."""
+        elapsed, done = time.monotonic() - self._began, standing.done - self._first
+        if done < 3:
+            return []
+        guesses = [] if math.isinf(standing.total) else [elapsed / done * (standing.total - standing.done)]
+        if self._plan.seconds is not None:
+            guesses.append(max(self._plan.seconds - elapsed, 0.0))
+        return [f"[dim]about {duration(min(guesses))} left[/]"] if guesses else []
+
+
+def closing(result: Result, program: Program, where: str, *, quiet: bool) -> str:
+    """What a run found, for a person who will go on from there."""
+    best = result.best
+    said = " by the model's mean, observed" if result.by_model else ""
+    rows = [f"best{said} {best.value!r} (trial {best.number})", *_listed(best.params)]
+    if quiet:
+        return "\n".join(rows)
+    rows += ["", " · ".join([counts(result.history), *times(result)])]
+    rows += [f"  {count} × {reason}" for reason, count in failures(result.history)]
+    if not result.stopped.startswith("all "):
+        rows.append(f"ended: {result.stopped}")
+    rows += ["", f"  {program.preview(best.params)}", ""]
+    return "\n".join([*rows, f"kept in {where} · next: hidim report, hidim explain, hidim show"])
+
+
+def times(result: Result) -> list[str]:
+    """How long the program took, and hidim, as far as that was kept."""
+    known = {"program": result.objective_seconds, "own time": result.own_seconds}
+    return [f"{name} {duration(seconds)}" for name, seconds in known.items() if seconds > 0]
+
+
+def counts(history: History) -> str:
+    """How many trials there are of each kind.
+
+    Example:
+        >>> counts(History([]))
+        '0 trials'
+    """
+    running, failed = len(history.running), len(history.failed)
+    parts = [f"{len(history)} trial{'s' * (len(history) != 1)}"]
+    if failed or running:
+        parts.append(f"{len(history.complete)} with a value")
+    return ", ".join(parts + [f"{failed} failed"] * bool(failed) + [f"{running} running"] * bool(running))
+
+
+def failures(history: History, most: int = 5) -> list[tuple[str, int]]:
+    """The commonest reasons of failure, on one line each."""
+    reasons = Counter(" ".join(str(trial.reason).split())[:200] for trial in history.failed)
+    return reasons.most_common(most)
+
+
+def _listed(params: Params) -> list[str]:
+    width = max(map(len, params), default=0)
+    rows = [f"  {name:{width}} = {shortened(value)}" for name, value in list(params.items())[:PARAMETERS]]
+    left = len(params) - PARAMETERS
+    return [*rows, f"  and {left} more: hidim best --json"] if left > 0 else rows
+
+
+def shortened(value: Any) -> str:
+    """A value on one line: strings in quotes, long vectors cut."""
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else as_text(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON has them."""
+    from hidim.space.labels import to_plain
+
+    return {n: v.tolist() if isinstance(v, np.ndarray) else to_plain(v) for n, v in params.items()}

@@ -1,0 +1,215 @@
+"""The command line of one trial: words with placeholders, into which values go as they are.
+
+    {lr}         the value of a parameter
+    {w}          all coordinates of a vector, by commas; {w[3]} one of them; {w*}, alone, a word for each
+    {@params}    the path of a JSON file with all values
+    {@folder}    the path of an empty folder, which is removed after the trial
+    {@trial}     the number of the trial
+
+A word with a parameter that a trial does not have is left out, and so is an option before it, as `--depth` in
+`--depth {depth}`. `{{lr}}` is the text {lr}; other braces are what they are.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hidim._types import Params
+from hidim.errors import MethodError
+from hidim.space import Space, Vector
+from hidim.space.labels import to_plain
+
+#: What may stand in braces besides parameters.
+PARAMS, FOLDER, TRIAL = "@params", "@folder", "@trial"
+GIVEN = (PARAMS, FOLDER, TRIAL)
+
+#: Coordinates of a vector that a program is handed.
+COORDINATES = 10_000_000
+
+BRACES = re.compile(r"\{\{([^{}]+)\}\}|\{([^{}]+)\}")
+COORDINATE = re.compile(r"(.+)\[(\d+)\]")
+NAME = re.compile(r"@?\w+(\[\d+\]|\*)?")
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """What stands in braces.
+
+    Args:
+        name: of the parameter, or of what is given with every trial.
+        coordinate: of a vector; None for all of it.
+        spread: whether every coordinate becomes a word.
+    """
+
+    name: str
+    coordinate: int | None = None
+    spread: bool = False
+
+    def text(self, values: Mapping[str, Any]) -> str:
+        value = values[self.name]
+        return as_text(value if self.coordinate is None else value[self.coordinate])
+
+
+Word = tuple["str | Placeholder", ...]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program and its arguments.
+
+    Args:
+        words: each a sequence of texts and placeholders.
+        prefix: of the environment variables that hold all parameters; None for no such variables.
+        shell: whether the words, put together, are a line for /bin/sh, values quoted.
+    """
+
+    words: tuple[Word, ...]
+    prefix: str | None = None
+    shell: bool = False
+
+    @classmethod
+    def of(
+        cls, words: Sequence[str], space: Space, *, prefix: str | None = None, shell: bool = False
+    ) -> Command:
+        """Read the words, and refuse what could not work in any trial."""
+        if not words:
+            raise MethodError("there is no command: give it after --, as in -- ./simulate --alpha {alpha}")
+        command = cls(tuple(read_word(word, space) for word in words), prefix, shell)
+        command._check_program()
+        command._check_reach(space)
+        return command
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Everything that stands in braces."""
+        return frozenset(part.name for word in self.words for part in word if isinstance(part, Placeholder))
+
+    def _check_program(self) -> None:
+        program = self.words[0]
+        if self.shell or not program or any(isinstance(part, Placeholder) for part in program):
+            return
+        name = "".join(map(str, program))
+        if shutil.which(name) is None:
+            spaces = "; write program and arguments as words of their own" if " " in name else ""
+            raise MethodError(f"there is no program {name!r} that could be run{spaces}")
+
+    def _check_reach(self, space: Space) -> None:
+        """A parameter that never reaches the program would be tuned in vain."""
+        if self.prefix is not None or PARAMS in self.named:
+            return
+        missing = list(dict.fromkeys(v.name for v in space.vertices if v.name not in self.named))
+        if missing:
+            listed = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+            raise MethodError(
+                f"the command does not use {listed}: write {{{missing[0]}}} where the value goes, or hand "
+                "all parameters over by --env, or as a JSON file by {@params}"
+            )
+
+    def argv(self, values: Mapping[str, Any]) -> list[str]:
+        """The words of one trial; `values` are its parameters and what else is given."""
+        if not self.shell:
+            return list(self._filled(values, str))
+        return ["/bin/sh", "-c", " ".join(self._filled(values, shlex.quote))]
+
+    def _filled(self, values: Mapping[str, Any], quoted: Any) -> Iterator[str]:
+        kept = list(self.words)
+        absent = [any(isinstance(p, Placeholder) and p.name not in values for p in word) for word in kept]
+        for place, word in enumerate(kept):
+            if absent[place] or self._is_option_of_absent(place, absent):
+                continue
+            if len(word) == 1 and isinstance(only := word[0], Placeholder) and only.spread:
+                yield from (quoted(as_text(entry)) for entry in np.asarray(values[only.name]).tolist())
+            else:
+                yield "".join(part if isinstance(part, str) else quoted(part.text(values)) for part in word)
+
+    def _is_option_of_absent(self, place: int, absent: Sequence[bool]) -> bool:
+        """Whether a word is an option whose value, the next word, is a parameter that is not there."""
+        if place + 1 >= len(self.words) or not absent[place + 1]:
+            return False
+        word, following = self.words[place], self.words[place + 1]
+        option = len(word) == 1 and isinstance(word[0], str) and word[0].startswith("-") and len(word[0]) > 1
+        return option and isinstance(following[0], Placeholder)
+
+    def environment(self, params: Params) -> dict[str, str]:
+        """Variables with all parameters of a trial."""
+        if self.prefix is None:
+            return {}
+        return {f"{self.prefix}{name}": as_text(value) for name, value in params.items()}
+
+    def line(self, values: Mapping[str, Any]) -> str:
+        """The command of a trial as a person would type it."""
+        return self.argv(values)[-1] if self.shell else shlex.join(self.argv(values))
+
+
+def read_word(text: str, space: Space) -> Word:
+    """A word as texts and placeholders."""
+    vectors = {v.name: v.parameter.dim for v in space.vertices if isinstance(v.parameter, Vector)}
+    names = {vertex.name for vertex in space.vertices}
+    parts: list[str | Placeholder] = []
+    end = 0
+    for match in BRACES.finditer(text):
+        parts.append(text[end : match.start()])
+        end = match.end()
+        literal, name = match.groups()
+        if literal is not None:
+            known = _placeholder(literal, names, vectors) or NAME.fullmatch(literal)
+            parts.append(f"{{{literal}}}" if known else match.group())
+            continue
+        found = _placeholder(name, names, vectors)
+        if found is None and NAME.fullmatch(name):
+            raise MethodError(_unknown(name, names))
+        parts.append(match.group() if found is None else found)
+    parts.append(text[end:])
+    return tuple(part for part in parts if part != "") or ("",)
+
+
+def _placeholder(name: str, names: set[str], vectors: Mapping[str, int]) -> Placeholder | None:
+    if name in names or name in GIVEN:
+        if vectors.get(name, 0) > COORDINATES:
+            raise MethodError(f"{{{name}}} has {vectors[name]} coordinates, too many for a program")
+        return Placeholder(name)
+    if name.endswith("*") and name[:-1] in vectors:
+        return Placeholder(name[:-1], spread=True)
+    match = COORDINATE.fullmatch(name)
+    if match is None or match.group(1) not in vectors:
+        return None
+    vector, coordinate = match.group(1), int(match.group(2))
+    if coordinate >= vectors[vector]:
+        raise MethodError(f"{{{name}}}: {vector!r} has coordinates 0 to {vectors[vector] - 1}")
+    return Placeholder(vector, coordinate)
+
+
+def _unknown(name: str, names: set[str]) -> str:
+    close = difflib.get_close_matches(name, [*names, *GIVEN], n=1)
+    hint = f"did you mean {{{close[0]}}}?" if close else f"the space has {', '.join(sorted(names)[:8])}"
+    return f"{{{name}}} is no parameter: {hint} ({{{{{name}}}}} is the text itself)"
+
+
+def as_text(value: Any) -> str:
+    """A value as a program is handed it: numbers can be read back to the bit, labels are as they are.
+
+    Example:
+        >>> as_text(0.1), as_text(True), as_text("a b"), as_text((64, 32))
+        ('0.1', 'true', 'a b', '[64, 32]')
+    """
+    if isinstance(value, np.ndarray):
+        return ",".join(map(repr, value.tolist()))
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str):
+        return value
+    return repr(value) if isinstance(value, float) else json.dumps(to_plain(value), ensure_ascii=False)
+
+
+def as_json(params: Params) -> str:
+    """All parameters of a trial as the text of a JSON file."""
+    plain = {n: v.tolist() if isinstance(v, np.ndarray) else to_plain(v) for n, v in params.items()}
+    return json.dumps(plain, ensure_ascii=False, indent=1)

@@ -1,0 +1,331 @@
+"""The run of a program, kept in a storage of Optuna's: the same line, typed on another machine, joins it.
+
+Nobody leads. Each driver looks how many trials there are, and starts another one as long as some are missing.
+A trial whose driver is gone stops beating, is given up after a while and evaluated again; one that was broken
+off by a signal is put back into the queue.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import math
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.study import Study
+from optuna.trial import Trial, TrialState
+
+from hidim._limits import COORDINATES_TABULATED
+from hidim._types import Params
+from hidim.errors import HidimError, HistoryError, MethodError, RunError, SpaceError
+from hidim.integrations.optuna import OptunaSampler, from_study
+from hidim.integrations.optuna.moving import flat_params
+from hidim.programs.program import Program
+from hidim.programs.spacefile import read_space
+from hidim.programs.tuning import Plan
+from hidim.result import Result
+from hidim.run.driver import kind_of_reason
+from hidim.run.evaluate import NoValue
+from hidim.run.progress import Progress, Standing
+from hidim.space import Choice, Space, Vector
+from hidim.space.parameters import Parameter
+from hidim.studies.coders import Coder, distribution_of
+from hidim.studies.notes import FAILED, INTERRUPTED
+
+logger = logging.getLogger("hidim")
+
+#: Of the study: its space, and what else is to be remembered.
+SPACE, ABOUT = "hidim:space", "hidim:about"
+
+#: Seconds between two signs of life of a trial, and after which one without is given up.
+BEAT, PATIENCE = 5, 20
+
+#: What is called with a trial that was given up, in newer versions of Optuna and in older ones.
+STALE = ("heartbeat_stale_trial_callback", "failed_trial_callback")
+
+#: Seconds between two looks at trials of others.
+GLANCE = 0.5
+
+
+class Shared:
+    """One driver of a run that others may drive, too.
+
+    Args:
+        url: of the storage.
+        name: of the study.
+        program: the objective.
+        space: of its configurations.
+        plan: what is to be done.
+        progress: who is shown how far the run is.
+    """
+
+    def __init__(
+        self, url: str, name: str, program: Program, space: Space, plan: Plan, progress: Progress
+    ) -> None:
+        if plan.retry_failed or plan.start_from is not None:
+            raise MethodError("--retry-failed and --start-from belong to runs in a journal: leave them out")
+        self._program, self._plan, self._progress = program, plan, progress
+        self._space = flat(space)
+        self._vectors = {v.name: v.parameter.dim for v in space.vertices if isinstance(v.parameter, Vector)}
+        sampler = OptunaSampler(
+            plan.method, self._space, plan.seed or 0, budget=plan.trials, noisy=plan.noisy
+        )
+        self._study = _study(url, name, sampler, maximize=plan.maximize)
+        _agree(self._study, space, plan)
+        for params in plan.start_with:
+            self._study.enqueue_trial(dict(flat_params(dict(params))), skip_if_exists=True)
+        self._lock = threading.Lock()
+        self._stopping: str | None = None
+        self._error: BaseException | None = None
+        self._began = time.monotonic()
+        self._own, self._objective = 0.0, 0.0
+        self._mistakes: list[str] = []
+        self._values = 0
+
+    def run(self) -> str:
+        """Evaluate until there are as many trials as were wanted; why it was the end."""
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._plan.jobs)]
+        try:
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                threads[0].join(GLANCE)
+                self._show()
+        except KeyboardInterrupt:
+            self._stopping = "interrupted"
+            self._program.close()
+            for thread in threads:
+                thread.join(10.0)  # what it was about to say must reach the storage
+        finally:
+            self._progress.close()
+        if self._error is not None:
+            raise self._error
+        return self._stopping or f"all {self._plan.trials} trials are done"
+
+    def _work(self) -> None:
+        try:
+            while self._is_needed():
+                self._study.optimize(self._objective_of, n_trials=1, catch=(Exception,))
+        except BaseException as error:
+            self._error = error
+            self._stopping = "an error"
+
+    def _is_needed(self) -> bool:
+        """Whether another trial is missing; as long as those of others may come to nothing, it is waited."""
+        while self._stopping is None:
+            seconds = self._plan.seconds
+            if seconds is not None and time.monotonic() > self._began + seconds:
+                self._stopping = f"the time budget of {seconds:g} s is spent"
+                break
+            with self._lock, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                optuna.storages.fail_stale_trials(self._study)
+                finished, running = counted(self._study)
+            wanted = math.inf if self._plan.trials is None else self._plan.trials
+            if finished + running < wanted:
+                return True
+            if finished >= wanted:
+                return False
+            time.sleep(GLANCE)
+        return False
+
+    def _objective_of(self, trial: Trial) -> float:
+        put = self._study._storage.set_trial_system_attr
+        if self._is_surplus(trial.number) or self._stopping is not None:
+            put(trial._trial_id, INTERRUPTED, True)
+            raise NoValue("another driver was faster")
+        params = suggested(trial, self._space)
+        start = time.perf_counter()
+        try:
+            value = float(self._program(trial.number, _grouped(params, self._vectors)))
+            if not math.isfinite(value):
+                raise NoValue(f"the value is {value}")
+        except NoValue as failure:
+            if self._stopping is not None:  # it was broken off, and is to be evaluated again
+                put(trial._trial_id, INTERRUPTED, True)
+                self._study.enqueue_trial(dict(trial.params))
+            else:
+                put(trial._trial_id, "fail_reason", str(failure)[:2000])
+                self._heed(failure)
+            raise
+        finally:
+            with self._lock:
+                self._objective += time.perf_counter() - start
+        self._values += 1
+        return value
+
+    def _is_surplus(self, number: int) -> bool:
+        """Whether enough trials were started before this one: drivers do not ask each other for leave."""
+        before, running = counted(self._study, below=number)
+        return self._plan.trials is not None and before + running >= self._plan.trials
+
+    def _heed(self, failure: NoValue) -> None:
+        """End a run whose trials all fail alike."""
+        self._mistakes.append(kind_of_reason(str(failure)) if failure.mistake else str(failure))
+        most = self._plan.fail_fast
+        alike = len(set(self._mistakes)) == 1 and failure.mistake
+        if most is not None and alike and not self._values and len(self._mistakes) >= most:
+            self._stopping = f"the first {len(self._mistakes)} trials all failed alike: {failure}"
+
+    def _show(self) -> None:
+        trials = self._study.get_trials(deepcopy=False)
+        done, _ = counted(self._study)
+        failed = sum(FAILED in trial.system_attrs for trial in trials)
+        better = max if self._plan.maximize else min
+        values = [trial.value for trial in trials if trial.state is TrialState.COMPLETE]
+        best = better((value for value in values if value is not None), default=None)
+        elapsed = (time.monotonic() - self._began) * self._plan.jobs
+        own = max(elapsed - self._objective - sum(time.monotonic() - r.since for r in self._running()), 0.0)
+        total = self._plan.trials or math.inf
+        self._progress.show(Standing(done, total, failed, best, own, self._objective))
+
+    def _running(self) -> list[Any]:
+        return list(self._program.running.values())
+
+
+def counted(study: Study, below: int | None = None) -> tuple[int, int]:
+    """How many trials are finished, and running; those that were broken off do not count."""
+    finished = running = 0
+    for trial in study.get_trials(deepcopy=False):
+        if below is not None and trial.number >= below:
+            continue
+        running += trial.state is TrialState.RUNNING
+        finished += trial.state in (TrialState.COMPLETE, TrialState.PRUNED)
+        finished += trial.state is TrialState.FAIL and FAILED in trial.system_attrs
+    return finished, running
+
+
+# -- the study ---------------------------------------------------------------------------------------------
+
+
+def _storage(url: str) -> Any:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            known = inspect.signature(optuna.storages.RDBStorage).parameters
+            stale = next(name for name in STALE if name in known)
+            again: dict[str, Any] = {stale: lambda study, trial: study.enqueue_trial(trial.params)}
+            return optuna.storages.RDBStorage(url, heartbeat_interval=BEAT, grace_period=PATIENCE, **again)
+    except ImportError as error:
+        raise HidimError(f"the storage {url} needs a driver: {error}") from error
+    except Exception as error:  # as many kinds as there are databases
+        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise HidimError(f"the storage {url} cannot be opened: {said}") from error
+
+
+def _study(url: str, name: str, sampler: OptunaSampler | None, *, maximize: bool) -> Study:
+    study = optuna.create_study(
+        storage=_storage(url),
+        study_name=name,
+        sampler=sampler,
+        direction="maximize" if maximize else "minimize",
+        load_if_exists=True,
+    )
+    if (study.direction.name == "MAXIMIZE") != maximize:
+        raise MethodError(f"the study {name!r} goes in the other direction: mend --maximize, or give --study")
+    return study
+
+
+def _agree(study: Study, space: Space, plan: Plan) -> None:
+    """Note the space of a new study; one of another space is refused."""
+    known, mine = study.user_attrs.get(SPACE), space.to_json(indent=None)
+    if known is None:
+        if study.get_trials(deepcopy=False):
+            logger.warning("the study %s has trials that were not made by hidim tune", study.study_name)
+        study.set_user_attr(SPACE, mine)
+        study.set_user_attr(ABOUT, dict(plan.about))
+    elif known != mine:
+        raise HistoryError(f"the study {study.study_name!r} is of another space: give another --study")
+
+
+def result_of_study(url: str, name: str | None, space_file: Path | None) -> Result:
+    """What the study of a run has found so far.
+
+    Args:
+        url: of the storage.
+        name: of the study; the only one, or the one that is called like the space file, if None.
+        space_file: of the run.
+    """
+    storage = _storage(url)
+    names = [summary.study_name for summary in optuna.get_all_study_summaries(storage)]
+    wanted = name or (space_file.stem if space_file is not None else names[0] if len(names) == 1 else None)
+    if wanted is None or wanted not in names:
+        there = f"it has {', '.join(names[:10])}" if names else "it has none"
+        raise HistoryError(f"say which study of the storage by --study: {there}")
+    study = optuna.load_study(study_name=wanted, storage=storage)
+    text = study.user_attrs.get(SPACE)
+    space = read_space(space_file) if text is None and space_file else None
+    space = Space.from_json(text) if text is not None else space
+    result = from_study(study, None if space is None else flat(space)).result("as the study says")
+    about: Any = study.user_attrs.get(ABOUT, {})
+    return Result(**{**result.__dict__, "about": about if isinstance(about, dict) else {}})
+
+
+def found(url: str, name: str, stopped: str) -> Result:
+    """The end of a run: what its study has."""
+    try:
+        result = result_of_study(url, name, None)
+    except HidimError as error:
+        raise RunError(f"no trial came to a value: {stopped}") from error
+    return Result(**{**result.__dict__, "stopped": stopped})
+
+
+# -- parameters --------------------------------------------------------------------------------------------
+
+
+def flat(space: Space) -> Space:
+    """The space with a number for every coordinate of a vector, which Optuna does not have.
+
+    Example:
+        >>> flat(Space(w=Vector(2, low=0, high=1)))
+        Space: 2 columns
+        ├── w[0]  float   [0, 1]
+        └── w[1]  float   [0, 1]
+    """
+    return Space(dict(_flat(space)))
+
+
+def _flat(space: Any) -> Iterator[tuple[str, Parameter]]:
+    for name, parameter in space.items():
+        match parameter:
+            case Vector(dim=dim):
+                if dim > COORDINATES_TABULATED:
+                    raise SpaceError(
+                        f"{name!r} has {dim} coordinates, each of which would be a parameter of the study; "
+                        f"at most {COORDINATES_TABULATED} are: keep the run in a journal"
+                    )
+                yield from ((f"{name}[{place}]", parameter.coordinate(place)) for place in range(dim))
+            case Choice(options=options, shared=shared, ordered=ordered):
+                spaces = {o.label: Space(dict(_flat(o.space))) if o.space else None for o in options}
+                yield name, Choice(spaces, shared=shared, ordered=ordered)
+            case _:
+                yield name, parameter
+
+
+def suggested(trial: Trial, space: Any) -> Params:
+    """A configuration of a trial, asked for parameter by parameter, as an objective would."""
+    params: Params = {}
+    for name, parameter in space.items():
+        labels = parameter.labels if isinstance(parameter, Choice) else ()
+        coder = Coder(distribution_of(parameter), known=labels)
+        params[name] = value = coder.read(trial._suggest(name, coder.distribution))
+        if isinstance(parameter, Choice):
+            params |= suggested(trial, parameter.options[parameter.positions[value]].space or {})
+    return params
+
+
+def _grouped(params: Params, vectors: Mapping[str, int]) -> Params:
+    """Coordinates as vectors again."""
+    found = dict(params)
+    for name, dim in vectors.items():
+        if f"{name}[0]" in found:
+            found[name] = np.array([found.pop(f"{name}[{place}]") for place in range(dim)])
+    return found
