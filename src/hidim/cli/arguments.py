@@ -18,7 +18,7 @@ def seconds(text: str) -> float:
         (90.0, 5400.0, 120.0)
     """
     parts = DURATION.findall(text.strip())
-    if not parts or DURATION.sub("", text.strip()) or any(not unit for _, unit in parts[:-1]):
+    if not parts or DURATION.sub("", text.strip()) or (len(parts) > 1 and not all(unit for _, unit in parts)):
         raise argparse.ArgumentTypeError(f"{text!r} is no duration: write 90s, 10m, 2h or 1h30m")
     total = sum(float(number) * UNITS[unit or "s"] for number, unit in parts)
     if total <= 0:

@@ -106,6 +106,8 @@ def _check(options: argparse.Namespace) -> None:
     from hidim.programs.program import previewed
     from hidim.programs.spacefile import check_values
 
+    if options.command == []:
+        raise HidimError("there is no command after --: give one, as in -- ./simulate --alpha {alpha}")
     space = read_space(options.space)
     check_values(space)
     print(space)
@@ -116,5 +118,3 @@ def _check(options: argparse.Namespace) -> None:
         print("For example:")
         for params in space.sample(np.random.default_rng(0), 3):
             print(f"  {previewed(command, params)}")
-    elif options.command is not None:
-        raise HidimError("there is no command after --: give one, as in -- ./simulate --alpha {alpha}")

@@ -120,9 +120,8 @@ def run(options: argparse.Namespace) -> int:
         try:
             result = tune(program, space, plan, journal, display)
         except RunError as error:
-            raise RunError(
-                error.why, "mend the program, and type the line again with --retry-failed"
-            ) from None
+            why = error.why.replace("fail_fast=None", "--fail-fast never")
+            raise RunError(why, "mend the program, and type the same line with --retry-failed") from None
         except KeyboardInterrupt:
             print(
                 f"hidim: interrupted before any value was there; {journal} has all that was", file=sys.stderr

@@ -89,7 +89,8 @@ class Reading:
             except (KeyError, IndexError, TypeError, ValueError):
                 has = f"has {', '.join(map(repr, list(found)[:8]))}" if isinstance(found, Mapping) else ""
                 where = f"the JSON of {self.source}"
-                raise NoValue(f"{where} has no field {field!r}; it {has or 'is no table there'}") from None
+                words = f"{where} has no field {field!r}; it {has or 'is no table there'}"
+                raise NoValue(words, mistake=True) from None
         if isinstance(found, bool) or not isinstance(found, int | float | str):
             raise NoValue(f"the field {field!r} is {_shown(json.dumps(found))}, and no number", mistake=True)
         return self._number(found)

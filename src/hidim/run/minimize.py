@@ -209,7 +209,8 @@ def _nothing(
     ended = f"; the run ended early: {stopped}" if len(reasons) < n_trials else ""
     where = "" if journal is None else f" with journal={os.fspath(journal)!r}, retry_failed=True"
     mend = f"mend the objective, and run it again{where}"
-    return RunError(f"all {len(reasons)} trials failed: {listed}{more}{ended}", mend)
+    which = f"all {len(reasons)} trials" if len(reasons) > 1 else "the only trial"
+    return RunError(f"{which} failed: {listed}{more}{ended}", mend)
 
 
 def _positive(name: str, value: Any, *, whole: bool = False) -> Any:
