@@ -154,7 +154,10 @@ def test_a_suggestion_depends_on_nothing_but_the_history(name, where):
 
 @pytest.mark.parametrize(
     ("name", "noisy"),
-    [(name, noisy) for name in (*DISTINCT, "gp slice", "rembo high") for noisy in (False, True)],
+    [
+        *((name, False) for name in (*DISTINCT, "gp slice", "rembo high")),
+        *((name, True) for name in ("mixed", "rembo", "gp slice")),
+    ],
 )
 def test_caches_may_vanish_between_any_two_suggestions(name, noisy):
     """With a failed trial, one that is always running, and values that may be noisy."""
@@ -215,7 +218,7 @@ def test_maximising_is_minimising_the_negative(name):
 
 
 @every_registered
-@pytest.mark.parametrize("where", ["vector", "mixed", "conditional", "labels", "tiny"])
+@pytest.mark.parametrize("where", ["vector", "conditional", "labels", "tiny"])
 def test_a_batch_has_no_doubles(name, where):
     space = SPACES[where]
     optimizer = told(Optimizer(space, ALL[name], seed=1), 11)
@@ -246,7 +249,7 @@ def test_the_first_batch_needs_no_values(name):
 
 
 @every_registered
-@pytest.mark.parametrize("where", ["vector", "mixed", "conditional", "tiny"])
+@pytest.mark.parametrize("where", ["mixed", "conditional"])
 def test_a_suggestion_with_pending_trials_depends_on_nothing_but_the_history(name, where):
     optimizer = told(Optimizer(SPACES[where], ALL[name], seed=3), 11)
     pending = optimizer.ask(4)
@@ -327,7 +330,7 @@ ODD = {
     ("name", "values"),
     [
         *((name, values) for name in DISTINCT for values in ODD),
-        *((name, values) for name in VARIANTS for values in ("all zero", "one huge outlier", "two values")),
+        *((name, values) for name in VARIANTS for values in ("all zero", "one huge outlier")),
     ],
 )
 def test_odd_values_do_no_harm(name, values):

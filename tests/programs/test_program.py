@@ -156,7 +156,8 @@ def test_ending_all_of_them(make):
     time.sleep(0.2)
     program.close()
     thread.join(5)
-    assert found and "SIGTERM" in found[0]
+    assert found
+    assert "SIGTERM" in found[0]
     assert "the run has ended" in failing(program)
 
 
