@@ -94,22 +94,18 @@ class Live(Progress):
         from rich.table import Table
         from rich.text import Text
 
-        standing = self._standing
-        head = Text.assemble(
-            ("hidim ", "bold cyan"), (self._title, "bold"), overflow="ellipsis", no_wrap=True
-        )
-        facts = Table.grid(padding=(0, 3))
-        facts.add_row(*self._facts(standing))
-        rows: list[Any] = [head, self._bar(standing), facts]
-        if len(self._bests) > 1:
-            best = Text.assemble(("best so far  ", "dim"), (sparkline(self._bests), "cyan"))
-            rows.append(best)
-        running = sorted(self._program.running.items())
+        standing, running = self._standing, sorted(self._program.running.items())
+        head = Text.assemble(("hidim ", "bold cyan"), (self._title, "bold"))
+        head.no_wrap, head.overflow = True, "ellipsis"
+        far = Table.grid(padding=(0, 2))
+        far.add_row(self._bar(standing), Text(" · ".join(self._counts(standing, len(running)))))
+        value = "no value yet" if standing.best is None else f"best {standing.best:.6g}"
+        best = Text.assemble((f"{value}  ", "bold green"), (sparkline(self._bests), "green"))
+        rows: list[Any] = [head, far, best, Text(self._times(standing), style="dim")]
         now = time.monotonic()
         for number, trial in running[:SHOWN]:
-            text = Text.assemble(
-                (f"  #{number} ", "cyan"), (f"{duration(now - trial.since):>9}  ", "dim"), trial.line
-            )
+            took = duration(now - trial.since)
+            text = Text.assemble((f"  #{number:<5}", "cyan"), (f"{took:>9}  ", "dim"), trial.line)
             text.no_wrap, text.overflow = True, "ellipsis"
             rows.append(text)
         if len(running) > SHOWN:
@@ -120,17 +116,19 @@ class Live(Progress):
         from rich.progress_bar import ProgressBar
 
         total = None if math.isinf(standing.total) else standing.total
-        return ProgressBar(total=total, completed=standing.done, width=WIDTH, pulse=total is None)
+        done, style = standing.done, "cyan"
+        return ProgressBar(total, done, WIDTH // 2, total is None, complete_style=style, finished_style=style)
 
-    def _facts(self, standing: Standing) -> list[str]:
+    def _counts(self, standing: Standing, running: int) -> list[str]:
         of = "" if math.isinf(standing.total) else f"/{standing.total:.0f}"
-        best = "no value yet" if standing.best is None else f"[bold green]best {standing.best:.6g}[/]"
-        failed = [f"[yellow]{standing.failed} failed[/]"] if standing.failed else []
+        failed = [f"{standing.failed} failed"] if standing.failed else []
+        return [f"{standing.done}{of} trials", f"{running} running", *failed]
+
+    def _times(self, standing: Standing) -> str:
         share = standing.own / max(standing.own + standing.objective, 1e-9)
-        own = (
-            f"own time {duration(standing.own)} ({100 * share:.0f} %), program {duration(standing.objective)}"
-        )
-        return [f"{standing.done}{of} trials", best, *failed, own, *self._left(standing)]
+        program = duration(standing.objective)
+        took = f"program {program}, own time {duration(standing.own)} ({100 * share:.0f} %)"
+        return " · ".join([took, *self._left(standing)])
 
     def _left(self, standing: Standing) -> list[str]:
         """How long it will still take, if that can be said."""
@@ -140,7 +138,7 @@ class Live(Progress):
         guesses = [] if math.isinf(standing.total) else [elapsed / done * (standing.total - standing.done)]
         if self._plan.seconds is not None:
             guesses.append(max(self._plan.seconds - elapsed, 0.0))
-        return [f"[dim]about {duration(min(guesses))} left[/]"] if guesses else []
+        return [f"about {duration(min(guesses))} left"] if guesses else []
 
 
 def closing(result: Result, program: Program, where: str, *, quiet: bool) -> str:

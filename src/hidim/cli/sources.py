@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hidim._optional import check
 from hidim.errors import HistoryError
-from hidim.result import Result
+
+if TYPE_CHECKING:
+    from hidim.result import Result
 
 SPACES = (".toml", ".json", ".yaml", ".yml")
 
@@ -51,6 +54,8 @@ def find_journal(given: Path | None) -> Path:
 def find_result(options: argparse.Namespace) -> Result:
     """What the run that is meant has found so far."""
     if options.storage is None:
+        from hidim.result import Result
+
         return Result.from_journal(find_journal(options.run))
     check("optuna", extra="optuna")
     from hidim.programs.shared import result_of_study
