@@ -146,9 +146,9 @@ class Result:
     ) -> Path:
         """Write the run as one page for a browser, and return its path.
 
-        Convergence, the best configuration to copy, what matters and how, the tree of a conditional space, failed
-        trials, and a table of all: one file below 5 MB that needs no network. What could not be computed, or has
-        no room, is said on the page.
+        Convergence, the best configuration to copy, what matters and how, the tree of a conditional space,
+        failed trials, and a table of all: one file below 5 MB that needs no network. What could not be
+        computed, or has no room, is said on the page.
 
         Args:
             path: of the page; an old one is replaced in one step.

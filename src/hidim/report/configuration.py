@@ -37,7 +37,8 @@ def to_copy(params: Params, limits: Limits) -> dict[str, Any]:
 
 def _note(name: str, value: LazyVector | Any, limits: Limits) -> str:
     shown = clipped(repr(name), limits.name)
-    told = f"{shown} is a vector of {len(value):,} coordinates, too long for a page: result.best.params[{shown}] "
+    told = f"{shown} is a vector of {len(value):,} coordinates, too long for a page: "
+    told += f"result.best.params[{shown}] "
     if not isinstance(value, LazyVector):
         return told + "has it."
     y = ", ".join(f"{each:.6g}" for each in value.y[:LISTED].tolist())

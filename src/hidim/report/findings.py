@@ -1,4 +1,4 @@
-"""What the models of a run say, each part computed once, bounded in time, and with a reason where it is missing.
+"""What the models of a run say: each part once, bounded in time, and with a reason where it is missing.
 
 The model behind importance and slices is always fitted. The other parts fit models of their own, and take
 longer by about the factors below; where that is more than is left of the patience, they are left out, and the

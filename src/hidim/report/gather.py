@@ -19,7 +19,7 @@ from hidim.report import views
 from hidim.report.configuration import to_copy
 from hidim.report.findings import Known, Part
 from hidim.report.limits import Limits
-from hidim.report.parameters import Line, described, is_narrow, lines, values
+from hidim.report.parameters import Line, described, lines, values
 from hidim.report.texts import clipped, number, paragraph
 from hidim.report.trials import chosen_rows, failures, table
 from hidim.space import Choice, Float, Int, Space, Vector
@@ -191,8 +191,7 @@ def _left_out(
         )
     columns, single = len(trials["columns"]), sum(line.column is not None for line in listed)
     if columns < single:
-        why = "the most important ones" if is_narrow(run.space) else "the first ones"
-        told.append(f"Trials have the values of {columns:,} of {single:,} parameters: {why}.")
+        told.append(f"Trials have the values of {columns:,} of {single:,} parameters: the first of the list.")
     if len(listed) < len(every):
         told.append(f"{len(listed):,} of {len(every):,} parameters are listed.")
     for line in listed:

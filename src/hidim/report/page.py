@@ -22,7 +22,7 @@ from hidim.report.texts import clipped, embedded, paragraph
 #: Scripts in the order in which they run.
 SCRIPTS = ("base.js", "chart.js", "curves.js", "lines.js", "table.js", "sections.js", "page.js")
 #: Seconds for what models are asked, once and while a run goes on.
-PATIENCE, HURRY = 60.0, 5.0
+PATIENCE, HURRY = 30.0, 5.0
 
 
 def write_report(
@@ -43,10 +43,14 @@ def write_report(
         command: that was tuned.
         refresh: seconds after which the page loads itself anew, for a run that goes on.
         patience: seconds for what models are asked; parts that would take longer are left out, which the page
-            says. By default a minute, or 5 seconds where the page is refreshed.
+            says. By default 30, or 5 seconds where the page is refreshed.
     """
     target = _files.path_of(path)
     _files.exists(target, "written")  # refuses what is no plain file
+    if not target.parent.is_dir():
+        raise HidimError(
+            f"{target} cannot be written: there is no folder {target.parent}; make it, or give another"
+        )
     if refresh is not None and not (math.isfinite(refresh) and refresh > 0.0):
         raise HidimError(f"refresh is a number of seconds above 0, or None, not {refresh!r}")
     if isinstance(command, str):

@@ -70,7 +70,10 @@ def described(line: Line, limits: Limits) -> dict[str, Any]:
     told: dict[str, Any] = {"name": clipped(line.name, limits.name)}
     path, sign, _ = line.vertex.title.rpartition(f"/{line.vertex.name}")
     if sign:
-        told |= {"under": clipped(path, limits.name), "leaf": clipped(line.name[len(path) + 1 :], limits.name)}
+        told |= {
+            "under": clipped(path, limits.name),
+            "leaf": clipped(line.name[len(path) + 1 :], limits.name),
+        }
     match parameter:
         case Choice():
             told |= {"kind": "choice", "labels": labelled(parameter.labels, limits)}
@@ -105,7 +108,7 @@ def values(space: Space, trials: Sequence[Trial], chosen: Sequence[Line], limits
 
 def _units(space: Space, trials: Sequence[Trial], chosen: Sequence[Line]) -> Array:
     """Values (n, k) by way of the unit cube, which knows what is inactive."""
-    columns = [line.column for line in chosen]
+    columns = np.array([line.column for line in chosen], dtype=np.intp)
     found = np.empty((len(trials), len(chosen)))
     for start in range(0, len(trials), CHUNK):
         part = trials[start : start + CHUNK]

@@ -30,7 +30,10 @@ def trust(quality: float) -> dict[str, Any]:
 
 def sliced(found: Slice, limits: Limits) -> dict[str, Any]:
     """A curve with its band."""
-    return {**_axis(found.grid, found.at, limits), **_band(found.grid, found.median, found.low, found.high, limits)}
+    return {
+        **_axis(found.grid, found.at, limits),
+        **_band(found.grid, found.median, found.low, found.high, limits),
+    }
 
 
 def _band(grid: Any, mid: Array, low: Array, high: Array, limits: Limits) -> dict[str, Any]:
@@ -70,11 +73,12 @@ def _effect(effect: Effect, limits: Limits) -> dict[str, Any]:
 def pairs(found: Interactions, limits: Limits) -> dict[str, Any]:
     """What adds up, who interacts, who does not matter."""
     listed = [
-        {"names": [clipped(pair.first, limits.name), clipped(pair.second, limits.name)], "share": pair.share}
+        {
+            "names": [clipped(name, limits.name) for name in (pair.first, pair.second)],
+            "share": number(pair.share, 4),
+        }
         for pair in found.pairs[:PAIRS]
     ]
-    for pair in listed:
-        pair["share"] = number(pair["share"], 4)
     idle = [clipped(name, limits.name) for name in found.idle[:IDLE]] if found.quality >= GOOD else []
     return {
         "additive": number(found.additive, 4),

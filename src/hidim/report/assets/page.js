@@ -19,28 +19,28 @@ function build() {
   top.append(el("div", { class: "titles" }, el("h1", {}, bdi(DATA.title || "hidim report")), live(), toggle), nav);
   let again = () => {};
   const sections = [
-    ["best", "", headline, true],
-    ["convergence", "Convergence", convergence, true],
-    ["words", "In words", words, true],
-    ["configuration", "Best configuration", configuration, true],
-    ["parameters", "What matters", (box) => parameters(box, () => again()), PARAMS.length > 0],
-    ["slices", "Around the best point", slices, PARAMS.some((p) => p.slice)],
-    ["branches", "Branches", tree, DATA.tree],
-    ["parallel", "All together", parallel, PARAMS.length > 1],
-    ["interactions", "What adds up", together, DATA.interactions],
-    ["groups", "Groups", components, DATA.components.groups],
-    ["embedding", "Embedding", embedding, DATA.embedding],
-    ["failures", "Failed trials", failures, DATA.failures.length],
-    ["trials", "Trials", (box) => { again = trialTable(box); }, true],
-    ["how", "How it was run", how, true],
+    ["best", "", "", headline, true],
+    ["convergence", "Convergence", "Convergence", convergence, true],
+    ["words", "In words", "In words", words, true],
+    ["configuration", "Best configuration", "Configuration", configuration, true],
+    ["parameters", "What matters", "What matters", (box) => parameters(box, () => again()), PARAMS.length > 0],
+    ["slices", "Around the best point", "Slices", slices, PARAMS.some((p) => p.slice)],
+    ["branches", "Branches", "Branches", tree, DATA.tree],
+    ["parallel", "All together", "All together", parallel, PARAMS.length > 1],
+    ["interactions", "What adds up", "Interactions", together, DATA.interactions],
+    ["groups", "Groups", "Groups", components, DATA.components.groups],
+    ["embedding", "Embedding", "Embedding", embedding, DATA.embedding],
+    ["failures", "Failed trials", "Failures", failures, DATA.failures.length],
+    ["trials", "Trials", "Trials", (box) => { again = trialTable(box); }, true],
+    ["how", "How it was run", "Run", how, true],
   ];
-  for (const [id, title, draw, wanted] of sections) {
+  for (const [id, title, brief, draw, wanted] of sections) {
     if (!wanted) continue;
     const box = el("section", { id }, title ? el("h2", { text: title }) : null);
     if (id === "words") main.append(el("div", { class: "two" }, box));
     else if (id === "configuration") main.lastChild.append(box);
     else main.append(box);
-    if (title) nav.append(el("a", { href: `#${id}`, text: title }));
+    if (title) nav.append(el("a", { href: `#${id}`, text: brief }));
     try {
       draw(box);
     } catch (error) {

@@ -1,7 +1,7 @@
 // The sections of the page, each drawn into a box of its own.
 
 const TRUST = { good: "The model predicts left-out trials well", rough: "A rough model", guess: "A guess: the model hardly predicts left-out trials" };
-const trusted = (trust) => (trust ? `${TRUST[trust.word]} (R² = ${fmt(trust.r2, 2)}).` : "");
+const trusted = (trust) => (trust ? `${TRUST[trust.word]} (R² = ${trust.r2.toFixed(2)}).` : "");
 const why = (text) => el("p", { class: "why", text: `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}` });
 const note = (...parts) => el("p", { class: "note" }, ...parts);
 
@@ -262,7 +262,7 @@ function words(box) {
     }
     if (!rows) { rows = el("ul", { class: "said" }); box.append(rows); }
     const [first, ...rest] = line.trim().split(/ {2,}|: (?=\S+ \S+ \()/);
-    rows.append(el("li", {}, el("span", { class: "name" }, bdi(first)), el("span", {}, bdi(rest.join(" · ")))));
+    rows.append(el("li", {}, el("span", { class: "name" }, bdi(first)), rest.length ? el("span", {}, bdi(rest.join(" · "))) : null));
   }
 }
 function how(box) {

@@ -55,7 +55,7 @@ function trialTable(box) {
   function header(columns, by, sign) {
     head.replaceChildren(...columns.map((c) => {
       const on = c === by;
-      return el("th", { scope: "col", "aria-sort": on ? (sign > 0 ? "ascending" : "descending") : "none", class: c.param && c.param.kind === "choice" ? "" : "number" },
+      return el("th", { scope: "col", "aria-sort": on ? (sign > 0 ? "ascending" : "descending") : "none", class: c.key === "state" || c.param?.kind === "choice" ? "" : "number" },
         el("button", { type: "button", id: `sort-${c.key}`, title: `Sort by ${c.name}`, click: () => {
           keep({ sort: `${on && sign > 0 ? "-" : ""}${c.key}`, page: 0 });
           show();
