@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import hidim
 from hidim import Choice, Float, Int, Result, Space, Vector
 from hidim.trial import History, Trial
 
@@ -57,8 +58,22 @@ def branching() -> Result:
     rate = Float(1e-3, 1, log=True, shared=True)
     odd, svm = Space(rate=rate, beta=Float(0, 1)), Space(rate=rate, C=Float(0, 1))
     space = Space(width=Int(1, 99), model=Choice("none", {SCRIPT: odd, "svm": svm}))
-    return run_of(space, lambda p: p.get("C", 0.5) ** 2 + 0.001 * p["width"], 40, failing=6, running=2)
+    return run_of(space, lambda p: p.get("C", 0.5) ** 2 + 0.001 * p["width"], 24, failing=6, running=2)
 
 
 def wide(trials: int = 3, dim: int = 500) -> Result:
     return run_of(Space(w=Vector(dim, low=-1)), lambda p: p["w"][3] ** 2, trials)
+
+
+def grouped() -> Result:
+    """As a method leaves it that has learnt groups."""
+    run = run_of(Space(w=Vector(4)), lambda p: p["w"][0] * p["w"][1] + p["w"][3], 12)
+    meta = {"fit": {"structure": {"groups": [[0, 1], [2, 3]]}}}
+    trials = [Trial(t.params, t.number, meta=meta).completed(t.value, t.number) for t in run.history]
+    return Result(run.best, History(trials), run.space)
+
+
+def embedded() -> Result:
+    """Of a billion coordinates, through a random embedding."""
+    space = Space(w=Vector(10**9))
+    return hidim.minimize(lambda p: p["w"][7] ** 2, space, 6, method="rembo", progress=False)

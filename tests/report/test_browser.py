@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from tests.report.browser import Browser, found
-from tests.report.runs import SCRIPT, branching, odd, plain, run_of
+from tests.report.runs import SCRIPT, branching, embedded, grouped, odd, plain, run_of
 
-import hidim
 from hidim import Choice, Float, Result, Space, Vector
 from hidim.report import write_report
 from hidim.trial import History, Trial
@@ -66,17 +64,6 @@ def _single() -> Result:
     return Result(trial, History([trial]), Space(x=Float(0, 1)))
 
 
-def _embedded() -> Result:
-    return hidim.minimize(
-        lambda p: p["w"][7] ** 2, Space(w=Vector(10**9)), 12, method="rembo", progress=False
-    )
-
-
-def _grouped() -> Result:
-    space = Space(w=Vector(4))
-    return hidim.minimize(lambda p: float(np.sum(p["w"])), space, 14, method="add-gp", progress=False)
-
-
 def _labels(factor: float) -> Result:
     space = Space(c=Choice("a", "b", "c"), d=Choice("a", "b"))
     return run_of(space, lambda p: factor * (p["c"] == "a") - factor * (p["d"] == "b"), 12)
@@ -84,8 +71,8 @@ def _labels(factor: float) -> Result:
 
 KINDS = {
     "single": _single,
-    "embedded": _embedded,
-    "grouped": _grouped,
+    "embedded": embedded,
+    "grouped": grouped,
     "branching": branching,
     "huge": lambda: _labels(1e308),
     "tiny": lambda: _labels(1e-310),
@@ -124,7 +111,7 @@ def test_the_table_is_sorted_and_searched(browser, page):
 
 def test_the_best_comes_first(browser, tmp_path):
     for maximize in (False, True):
-        result = plain(maximize=maximize)
+        result = plain(n=4, maximize=maximize)
         browser.open(write_report(result, tmp_path / f"{maximize}.html", patience=0.0))
         assert browser.run(FIRST) == str(result.best.number)
         assert browser.run(FIRST.replace("tbody", "tr.leads")) == str(result.best.number)
@@ -160,7 +147,7 @@ def test_lines_can_be_brushed(browser, page):
 
 def test_any_of_many_parameters_is_found(browser, tmp_path):
     path = write_report(
-        run_of(Space(w=Vector(300)), lambda p: p["w"][7], 8), tmp_path / "run.html", patience=0.0
+        run_of(Space(w=Vector(300)), lambda p: p["w"][7], 4), tmp_path / "run.html", patience=0.0
     )
     browser.open(path)
     names = "document.querySelectorAll('.shares button').length"
@@ -176,7 +163,7 @@ def test_any_of_many_parameters_is_found(browser, tmp_path):
 
 
 def test_a_refreshed_page_keeps_its_view(browser, page):
-    result = plain(n=40, running=1)
+    result = plain(n=4, running=1)
     path = write_report(result, page.with_name("live.html"), refresh=1, patience=0.0)
     browser.open(path)
     assert "refreshed every 1 s" in browser.run("document.getElementById('top').innerText")

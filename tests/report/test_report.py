@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.runs import ODD, SCRIPT, branching, odd, plain, run_of, wide
+from tests.report.runs import ODD, SCRIPT, branching, embedded, odd, plain, run_of, wide
 
-import hidim
 from hidim import Choice, Float, HidimError, Int, Result, Space, Vector, _files
 from hidim.report import page, write_report
 from hidim.report.findings import Known
@@ -76,7 +75,7 @@ def test_the_tree_counts_its_branches(tmp_path):
 
 
 def test_maximised_and_noisy_runs_say_so(tmp_path):
-    result = plain(maximize=True, noisy=True)
+    result = plain(n=6, maximize=True, noisy=True)
     chosen = Result(result.history[4], result.history, result.space, maximize=True, noisy=True, by_model=True)
     head = data_of(hasty(chosen, tmp_path))["head"]
     assert (head["maximize"], head["noisy"], head["byModel"], head["number"]) == (True, True, True, 4)
@@ -98,7 +97,7 @@ def test_nothing_of_users_is_markup(tmp_path):
 
 
 def test_a_page_may_run_its_own_script_and_nothing_else(tmp_path):
-    text = hasty(plain(), tmp_path).read_text(encoding="utf-8")
+    text = hasty(plain(n=4), tmp_path).read_text(encoding="utf-8")
     policy = re.search(r'Content-Security-Policy" content="(.*?)"', text)[1]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
@@ -114,7 +113,7 @@ def test_every_asset_ships():
 
 def test_the_best_configuration_can_be_copied(tmp_path):
     space = Space({"x": Float(0, 1), "w": Vector(5), "choice": Choice(("t", 2), None), ODD[3]: Int(1, 3)})
-    result = run_of(space, lambda p: p["x"], 6)
+    result = run_of(space, lambda p: p["x"], 4)
     config = data_of(hasty(result, tmp_path))["config"]
     best = result.best.params
     for found in (json.loads(config["json"]), eval(config["python"])):
@@ -167,9 +166,7 @@ def test_values_of_any_size(tmp_path, factor):
 
 
 def test_a_billion_coordinates_are_not_written_down(tmp_path):
-    result = hidim.minimize(
-        lambda p: p["w"][7] ** 2, Space(w=Vector(10**9)), 8, method="rembo", progress=False
-    )
+    result = embedded()
     path = hasty(result, tmp_path)
     data = data_of(path)
     assert path.stat().st_size < 300_000
@@ -177,7 +174,7 @@ def test_a_billion_coordinates_are_not_written_down(tmp_path):
     assert "vector of 1,000,000,000 coordinates" in data["config"]["notes"][0]
     assert "result.best.params['w']" in data["config"]["notes"][0]
     assert any("1,000,000,000" in text for text in data["left"])
-    assert sum(each["trials"] for each in data["embedding"]["all"]) == 8
+    assert sum(each["trials"] for each in data["embedding"]["all"]) == 6
     assert data["embedding"]["y"] == pytest.approx(result.best.meta["y"], rel=1e-4)
 
 
@@ -239,6 +236,6 @@ def test_bad_wishes_are_refused_before_anything_is_computed(tmp_path):
 
 
 def test_a_page_that_follows_a_run_loads_itself_anew(tmp_path):
-    text = hasty(plain(running=1), tmp_path, refresh=5).read_text(encoding="utf-8")
+    text = hasty(plain(n=4, running=1), tmp_path, refresh=5).read_text(encoding="utf-8")
     assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in text
     assert data_of(tmp_path / "run.html")["refresh"] == 5

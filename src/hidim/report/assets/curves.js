@@ -77,23 +77,35 @@ function key(kind, text) {
   return el("span", { class: "key" }, svg("svg", { width: 14, height: 12, "aria-hidden": "true", class: "chart" }, marks[kind]), text);
 }
 
+// The values that a chart of a curve has to show: all of the curve, of its band what is near, and good trials.
+function domain(what) {
+  const cut = what.slice, real = (list) => (list || []).filter((v) => v !== null);
+  const values = what.points.map(([, v]) => v).sort((a, b) => SIGN * (a - b));
+  const good = what.zero ? [0] : [values[0], quantile(values, cut ? 0.6 : 0.9)];
+  const core = [...(cut ? real(cut.mid) : []), ...good.filter((v) => v !== undefined && !Number.isNaN(v))];
+  let lo = Math.min(...core), hi = Math.max(...core);
+  const log = lo > 0 && hi > 100 * lo && !what.zero;
+  if (log) return { lo, hi, log };
+  const more = 0.5 * (hi - lo) || 0.05 * Math.abs(hi) || 1;
+  if (cut) [lo, hi] = [Math.max(lo - more, Math.min(lo, ...real(cut.low))), Math.min(hi + more, Math.max(hi, ...real(cut.high)))];
+  const pad = 0.06 * (hi - lo);
+  return isFinite(pad) ? { lo: lo - pad, hi: hi + pad, log } : { lo: Math.max(lo, -1.79e308), hi: Math.min(hi, 1.79e308), log };
+}
+// One for several charts, so that heights compare.
+function common(all) {
+  const each = all.map(domain), lows = each.map((d) => d.lo), log = each.some((d) => d.log) && Math.min(...lows) > 0;
+  return { lo: Math.min(...lows), hi: Math.max(...each.map((d) => d.hi)), log };
+}
+
 // A curve with its band along one parameter or direction, and the trials there.
-// what: {name, kind, log, labels, low, high, slice: {grid, mid, low, high, at}, points: [[x, value, trial]], best, zero}
+// what: {name, kind, log, labels, low, high, slice: {grid, mid, low, high, at}, points: [[x, value, trial]], best,
+//        zero: whether it is of changes, domain: of the values}
 function curve(box, height, what) {
   const cut = what.slice, labels = what.labels;
   const label = `${what.name}: ${cut ? "expected value with its 95 % interval, and " : ""}${count(what.points.length, "trial")}`;
   return chart(box, height, label, ({ root, width }) => {
     const bottom = height - (what.title ? 38 : 24), top = 10, right = width - 8;
-    const values = what.points.map(([, v]) => v).sort((a, b) => SIGN * (a - b));
-    const real = (list) => (list || []).filter((v) => v !== null);
-    const mid = cut ? real(cut.mid) : [];
-    const good = what.zero ? [0] : cut ? [values[0], quantile(values, 0.6)] : [values[0], quantile(values, 0.9)];
-    const core = [...mid, ...good.filter((v) => v !== undefined && !Number.isNaN(v))];
-    let lo = Math.min(...core), hi = Math.max(...core);
-    const log = lo > 0 && hi > 100 * lo && !what.zero;
-    const more = log ? 0 : 0.5 * (hi - lo) || 0.05 * Math.abs(hi) || 1;
-    if (cut && !log) [lo, hi] = [Math.max(lo - more, Math.min(lo, ...real(cut.low))), Math.min(hi + more, Math.max(hi, ...real(cut.high)))];
-    if (!log) { const pad = 0.06 * (hi - lo); if (isFinite(pad)) [lo, hi] = [lo - pad, hi + pad]; }
+    const { lo, hi, log } = what.domain || domain(what);
     const y = scaleOf(log ? "log" : "linear", lo, hi, bottom, top, 4);
     const left = rightmost(y.ticks);
     let x;
@@ -125,9 +137,9 @@ function curve(box, height, what) {
     }
     const points = what.points.filter(([, v]) => v >= lo && v <= hi)
       .map(([a, v, i]) => [x.to_(a) + (labels ? ((i * 37) % 21) - 10 : 0), y.to_(v), i]);
-    inside.append(svg("path", { d: dots(points), class: "dot small" }));
+    inside.append(svg("path", { d: dots(points), class: points.length > 600 ? "dot tiny" : "dot small" }));
     const rug = what.points.slice(0, 2000).map(([a]) => `M${(x.to_(a)).toFixed(1)} ${bottom}v4`);
-    if (!labels) root.append(svg("path", { d: rug.join(""), class: "rug" }));
+    if (!labels && rug.length < 600) root.append(svg("path", { d: rug.join(""), class: "rug" }));
     if (what.best && what.best[0] !== null)
       inside.append(svg("circle", { cx: x.to_(what.best[0]), cy: clampY(what.best[1], bottom), r: 5, class: "best" }));
     root.append(textAt((left + right) / 2, height - 3, what.title || "", "title"));

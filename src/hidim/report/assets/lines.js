@@ -94,7 +94,7 @@ function parallel(box) {
       }
     });
     clear.hidden = !brushes.size;
-    const all = kept.length < COMPLETE.length ? `, of ${COMPLETE.length.toLocaleString("en")} the better half and an even selection` : "";
+    const all = kept.length < COMPLETE.length ? ` (the best ${half} of ${COMPLETE.length.toLocaleString("en")}, and an even selection of the others)` : "";
     told.textContent = `${within.length} of ${count(kept.length, "trial")}${all}. Drag along an axis to keep a range.`;
     interact(root, { axes, lines: within, path, glow, first, bottom, brushes, again: () => drawn.again(true) });
   });

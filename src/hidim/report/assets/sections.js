@@ -133,13 +133,14 @@ function slices(box) {
   if (DATA.slicesWhy) { box.append(why(DATA.slicesWhy)); return; }
   const drawn = PARAMS.filter((p) => p.slice), notable = drawn.filter((p) => p.share === undefined || p.share >= 0.005);
   const cuts = (notable.length ? notable : drawn).slice(0, 6);
-  box.append(note("What the model expects along one parameter, all others as in the best trial, with the central 95 % interval. Marks below each curve are trials: mistrust it where there are none."));
+  box.append(note("What the model expects along one parameter, all others as in the best trial, with the central 95 % interval. All have one scale. Dots are trials, which differ in the other parameters, too: mistrust a curve where there are none."));
   const grid = el("div", { class: "grid-of" });
   box.append(grid);
+  const shared = common(cuts.map(along));
   for (const p of cuts) {
     const cell = el("div", {}, el("h3", {}, named(p), p.share === undefined ? null : el("span", { class: "soft", text: ` ${percent(p.share)}` })));
     grid.append(cell);
-    curve(cell, 200, along(p));
+    curve(cell, 200, { ...along(p), domain: shared });
   }
 }
 
@@ -210,10 +211,11 @@ function components(box) {
   box.append(el("h3", { text: "Change of the value, away from the best" }));
   const grid = el("div", { class: "grid-of" });
   box.append(grid);
-  for (const e of drawn) {
+  const changes = drawn.map((e) => ({ ...e, slice: e, points: [], zero: true, best: [e.at, 0], lines: () => [] })), shared = common(changes);
+  for (const e of changes) {
     const cell = el("div", {}, el("h3", {}, bdi(e.name, "name")));
     grid.append(cell);
-    curve(cell, 190, { ...e, slice: e, points: [], zero: true, best: [e.at, 0], lines: () => [] });
+    curve(cell, 190, { ...e, domain: shared });
   }
 }
 function embedding(box) {
