@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,6 +138,31 @@ class Result:
         from hidim import plot
 
         return plot.overview(self.space, self.history, maximize=self.maximize, best=self.best, path=path)
+
+    def report(
+        self,
+        path: str | os.PathLike[str] = "hidim-report.html",
+        *,
+        title: str | None = None,
+        command: Sequence[str] | None = None,
+        refresh: float | None = None,
+    ) -> Path:
+        """Write the run as one page for a browser, and return its path.
+
+        Convergence, the best configuration to copy, what matters and how, the tree of a conditional space,
+        failed trials, and a table of all: one file below 5 MB that needs no network. What could not be
+        computed, or has no room, is said on the page.
+
+        Args:
+            path: of the page; an old one is replaced in one step.
+            title: of the page.
+            command: the command line that was tuned, to be shown.
+            refresh: seconds after which the page loads itself anew, while a run goes on; then what models are
+                asked must be quick, and the rest is left out.
+        """
+        from hidim.report import write_report
+
+        return write_report(self, path, title=title, command=command, refresh=refresh)
 
 
 def result_of(task: Task, method: Method, history: History, stopped: str, own_seconds: float = 0.0) -> Result:
