@@ -25,6 +25,11 @@ def _close_inherited() -> None:
 if os.name == "nt":  # pragma: no cover (the tests run on POSIX systems)
     import msvcrt
 
+    def is_locked(path: str | os.PathLike[str]) -> bool:
+        """Whether somebody holds the lock of a file."""
+        with FileIO(path, "r+") as file:
+            return not lock(file)
+
     def lock(file: FileIO) -> bool:
         """Lock an open file until it is closed; False if somebody else holds it."""
         # One byte far behind the end: a locked byte cannot be read by anybody else.
@@ -39,6 +44,17 @@ else:
     import fcntl
 
     os.register_at_fork(after_in_child=_close_inherited)
+
+    def is_locked(path: str | os.PathLike[str]) -> bool:
+        """Whether somebody holds the lock of a file."""
+        with FileIO(path) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            except OSError:  # a file system without locks
+                return False
+        return False
 
     def lock(file: FileIO) -> bool:
         """Lock an open file until it is closed; False if somebody else holds it."""

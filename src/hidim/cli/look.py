@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +45,7 @@ def _show(options: argparse.Namespace) -> None:
     method = result.method if result.method == result.chosen else f"{result.method} ({result.chosen})"
     print(" · ".join([counts(history), f"method {method}, seed {result.seed}", *times(result)]))
     for name, value in result.about.items():
-        print(f"{name}: {value}")
+        print(f"{name}: {shlex.join(value) if isinstance(value, list) else value}")
     values = np.array([trial.value for trial in complete], dtype=float)
     best = (np.maximum if result.maximize else np.minimum).accumulate(values)
     print(f"best so far {sparkline(best.tolist())} {best.tolist()[-1]!r}")

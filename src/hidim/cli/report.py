@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from hidim._lock import is_locked
 from hidim.cli.arguments import seconds
-from hidim.cli.sources import add_source, find_result
+from hidim.cli.sources import add_source, find_journal, find_result
 
 #: Seconds between two looks at a run that is followed.
 PERIOD = 5.0
@@ -52,7 +54,7 @@ def _follow(options: argparse.Namespace) -> None:
 
     seen = -1
     print(f"{options.out} is written again and again; Ctrl-C ends that", file=sys.stderr)
-    try:
+    with suppress(KeyboardInterrupt):
         while True:
             try:
                 result = find_result(options)
@@ -62,10 +64,18 @@ def _follow(options: argparse.Namespace) -> None:
                     seen = 0
             else:
                 finished = len(result.history.finished)
+                if finished == seen and _is_over(options):
+                    break
                 if finished != seen:
                     seen = finished
                     result.report(options.out, command=result.about.get("command"), refresh=options.follow)
             time.sleep(options.follow)
-    except KeyboardInterrupt:
-        if seen > 0:  # the last page does not load itself again
-            find_result(options).report(options.out, command=find_result(options).about.get("command"))
+    if seen > 0:  # the last page does not load itself again
+        result = find_result(options)
+        path = result.report(options.out, command=result.about.get("command"))
+        print(f"{path}: {len(result.history.finished)} trials")
+
+
+def _is_over(options: argparse.Namespace) -> bool:
+    """Whether nobody writes the journal any more; of a study nobody can say."""
+    return options.storage is None and not is_locked(find_journal(options.run))

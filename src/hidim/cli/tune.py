@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -163,7 +162,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Any, Any, Any]:
         start_from=options.start_from,
         fail_fast=options.fail_fast,
         retry_failed=options.retry_failed,
-        about={"command": shlex.join(options.command), "value": reading.in_words},
+        about={"command": list(options.command), "value": reading.in_words},
     )
     return space, program, plan
 

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from io import FileIO
@@ -66,12 +67,18 @@ class Journal:
         """The file, locked."""
         with _files.said(self.path, "opened"):
             file = FileIO(self.path, "a+")
-        if not lock(file):
+        if not lock(file) and not self._locked_soon(file):
             file.close()
             raise HistoryError(
                 f"the journal {self.path} is in use by another run: wait for it, or give another path"
             )
         return file
+
+    @staticmethod
+    def _locked_soon(file: FileIO) -> bool:
+        """Whether the lock can be had a moment later: somebody may just have looked who holds it."""
+        time.sleep(0.05)
+        return lock(file)
 
     def _take_up(self, space: Space, settings: Mapping[str, Any], existed: bool) -> None:
         self._file.seek(0)
