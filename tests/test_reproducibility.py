@@ -100,7 +100,7 @@ def test_trials_told_out_of_order_survive_a_reload(method, where):
                     kept.fail(done, "lost")
                 else:
                     kept.tell(done, loss(kept, kept.history[done].params))
-        if number in {10, 13, 17}:
+        if number == 12:
             other = reloaded(kept)
             assert_same(reloaded(kept).ask(), other.ask())
     moved = reloaded(kept)

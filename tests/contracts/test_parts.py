@@ -117,7 +117,7 @@ def test_parts_are_exchanged_one_by_one_or_refused_at_once(base, field, name):
     }
     quick = few.get(name, {})
     method = configured(dataclasses.replace(BASES[base], **swapped), **quick)
-    optimizer = told(method, 8, CORPUS["mixed" if field in ("frame", "search") else "classifier"])
+    optimizer = told(method, 6, CORPUS["mixed" if field in ("frame", "search") else "classifier"])
     assert not any("fallback" in trial.meta for trial in optimizer.history)
     assert any("fit" in trial.meta for trial in optimizer.history)
     again = reloaded(optimizer)

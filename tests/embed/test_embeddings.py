@@ -108,14 +108,14 @@ def test_bins_are_equally_full_and_split_until_every_coordinate_is_alone(splits,
 def test_who_shares_a_bin_is_drawn_at_random(high):
     """Of two coordinates, whichever they are, and of a coordinate and a bin."""
     ways = np.array(
-        [np.abs(Bins(high, 4, seed=seed).rows(np.arange(high))[:6]).argmax(axis=1) for seed in range(1000)]
+        [np.abs(Bins(high, 4, seed=seed).rows(np.arange(high))[:6]).argmax(axis=1) for seed in range(400)]
     )
     for own in ways.T:
-        expected = np.diff(np.ceil(np.arange(5) * high / 4)) * 1000 / high
+        expected = np.diff(np.ceil(np.arange(5) * high / 4)) * 400 / high
         assert stats.chisquare(np.bincount(own, minlength=4), expected).pvalue > 1e-4
     together = (ways[:, :1] == ways[:, 1:]).mean(axis=0)
-    share = np.sum(expected * (expected * high / 1000 - 1)) / (1000 * (high - 1))
-    np.testing.assert_allclose(together, share, atol=4.0 * np.sqrt(share * (1 - share) / 1000))
+    share = np.sum(expected * (expected * high / 400 - 1)) / (400 * (high - 1))
+    np.testing.assert_allclose(together, share, atol=4.0 * np.sqrt(share * (1 - share) / 400))
 
 
 def test_a_billion_places_are_permuted():

@@ -28,7 +28,7 @@ from hidim.errors import MethodError, ParameterError, SpaceError
 from hidim.space import Choice, Space, Vector
 from hidim.space.parameters import Parameter
 from hidim.studies.coders import Coder, value_at
-from hidim.studies.notes import FAILED, FORMAT, Note
+from hidim.studies.notes import FAILED, FORMAT, INTERRUPTED, Note
 from hidim.studies.shape import Shape
 from hidim.trial import History, Trial
 
@@ -122,7 +122,10 @@ class StudyReader:
         self._coders = coders
         for number in self._done.keys() - self._kept.keys():
             self._kept[number] = self._as_trial(self._done[number])
-        left_out = sum(trial is None for trial in self._kept.values())
+        left_out = sum(
+            trial is None and INTERRUPTED not in self._done[number].system_attrs
+            for number, trial in self._kept.items()
+        )
         if left_out > self._told:
             logger.warning(
                 "%d of %d finished trials of the study are left out: they lie outside of what its parameters "
