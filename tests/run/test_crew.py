@@ -313,14 +313,14 @@ class Cluster(Executor):
         self.threads, self.losing, self.gone_after = Threads(), dict(losing), gone_after
         self.tickets, self.calls = [], 0
 
-    def submit(self, call, /, params, ticket):
+    def submit(self, call, /, params, ticket, number):
         self.calls += 1
         self.tickets.append(ticket)
         if self.gone_after is not None and self.calls > self.gone_after:
             raise OSError("the scheduler is gone")
         error = self.losing.get(self.calls)
         if error is None:
-            return self.threads.submit(call, params, ticket)
+            return self.threads.submit(call, params, ticket, number)
         future: Future = Future()
         if isinstance(error, CancelledError):
             future.cancel()

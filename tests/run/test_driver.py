@@ -158,7 +158,7 @@ def test_the_time_budget_is_that_of_one_run_and_a_resumed_one_has_it_again(tmp_p
 
 
 def test_if_the_time_is_over_before_any_value_is_known_that_is_said():
-    with pytest.raises(HidimError, match=r"all 1 trials failed: .*the time budget of 0.01 s is spent"):
+    with pytest.raises(HidimError, match=r"the only trial failed: .*the time budget of 0.01 s is spent"):
         run(lambda p: time.sleep(0.05), time_budget=0.01)
 
 

@@ -194,10 +194,29 @@ def test_an_objective_that_returns_nothing_is_told_so():
         hidim.minimize(lambda params: None, SPACE, n_trials=3, method="random")
 
 
+def test_without_a_number_of_trials_the_time_or_a_function_ends_the_run():
+    def enough(history):
+        return len(history.finished) >= 4
+
+    found = hidim.minimize(lambda p: 0.0, SPACE, n_trials=None, method="random", stop=enough)
+    assert len(found.history) == 4
+    timed = hidim.minimize(lambda p: 0.0, SPACE, n_trials=None, method="random", time_budget=0.05)
+    assert timed.stopped == "the time budget of 0.05 s is spent"
+    with pytest.raises(HidimError, match="say when the run ends"):
+        hidim.minimize(lambda p: 0.0, SPACE, n_trials=None)
+
+
+def test_what_is_said_about_a_run_is_kept(tmp_path):
+    about = {"command": ["./simulate", "{x}"], "by": "me"}
+    path = tmp_path / "run.jsonl"
+    found = hidim.minimize(lambda p: 0.0, SPACE, 2, method="random", journal=path, about=about)
+    assert found.about == hidim.Result.from_journal(path).about == about
+
+
 # -- arguments ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_trials", [0, -1, 2.5, True, "10", None])
+@pytest.mark.parametrize("n_trials", [0, -1, 2.5, True, "10"])
 def test_the_number_of_trials_is_a_positive_integer(n_trials):
     with pytest.raises(HidimError, match="n_trials must be a positive integer"):
         hidim.minimize(lambda p: 0.0, SPACE, n_trials=n_trials)

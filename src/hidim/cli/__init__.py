@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(own)
     if command is not None and not getattr(options, "takes_command", False):
         parser.error("-- and a command after it belong to tune, init and check")
-    options.command = command
+    options.command, options.parser = command, parser
     try:
         return int(options.handler(options) or 0)
     except BrokenPipeError:  # `hidim … | head` has seen enough

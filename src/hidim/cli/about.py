@@ -66,6 +66,5 @@ def _about(method: Any) -> str:
 
 def _completion(options: argparse.Namespace) -> None:
     from hidim._optional import require
-    from hidim.cli import build_parser
 
-    print(require("shtab", extra="cli").complete(build_parser(), shell=options.shell))
+    print(require("shtab", extra="cli").complete(options.parser, shell=options.shell))
