@@ -8,6 +8,9 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable
 export PYTHONDONTWRITEBYTECODE =
 
+# Where make can: what runs side by side is printed one after the other.
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 APART := tests/contracts/test_methods.py tests/methods tests/gp tests/belief/test_plateau.py tests/belief/test_noise.py
 
 .PHONY: demo test lint types layers package unit coverage docs clean
@@ -16,7 +19,7 @@ demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev
-	$(MAKE) --no-print-directory --jobs=2 --output-sync lint types layers package docs
+	$(MAKE) --no-print-directory --jobs=2 $(SYNC) lint types layers package docs
 	$(MAKE) --no-print-directory unit
 
 lint: $(VENV)/.dev

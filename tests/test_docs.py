@@ -90,7 +90,7 @@ def test_the_method_of_the_page_about_adding_one_keeps_the_contract(tmp_path):
     page = text_of("docs/add-a-method.md")
     blocks = [fence[2] for fence in FENCE.finditer(page) if fence[1] == "python"]
     (tmp_path / "stroll.py").write_text("\n".join(blocks[:2]), encoding="utf-8")
-    kept = "doubled or seed or used_up_before or nothing_but_the_history or not_repeated"
+    kept = "doubled or same_seed or used_up_before"
     suite = ["tests/contracts/test_methods.py", "-p", "no:cacheprovider", "-k", f"stroll and ({kept})"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "stroll", *suite],
@@ -101,6 +101,12 @@ def test_the_method_of_the_page_about_adding_one_keeps_the_contract(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\d passed", done.stdout)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "benchmarks/README.md"])
+def test_links_between_files_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text_of(page)):
+        assert ((ROOT / page).parent / link).exists(), link
 
 
 def test_the_session_on_the_page_about_spaces_prints_what_it_says():
