@@ -2,42 +2,111 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
+import io
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import hidim
+from hidim.methods import METHODS, PARTS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    "README.md",
-    "docs/conditional.md",
-    "docs/cylinder.md",
-    "docs/index.md",
-    "docs/methods.md",
-    "docs/optimizer.md",
-    "docs/optuna.md",
-    "docs/results.md",
-    "docs/runs.md",
-    "docs/scikit-learn.md",
-]
+
+#: A fence of any language, and what is inside; only those at the beginning of a line are drawn as such.
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+#: What is not run: output (`text`, compared if it follows a block), other people's code (`py`), commands.
+UNRUN = {"", "text", "py", "sh", "toml"}
+
+NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?")
+
+
+def all_pages() -> list[str]:
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [str(page.relative_to(ROOT)) for page in found if "```python" in page.read_text(encoding="utf-8")]
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def masked(output: str) -> list[str]:
+    """Lines without their numbers, whose last digits depend on the machine."""
+    return [" ".join(NUMBER.sub("#", line).split()) for line in output.strip().splitlines()]
+
+
 # Peers are not installed where the tests run, and importing __main__ would start the command line.
 MODULES = [m.name for m in pkgutil.walk_packages(hidim.__path__, "hidim.") if "__main__" not in m.name]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_python_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+@pytest.fixture
+def _registries():
+    """What a page registers is gone after it."""
+    registries = (METHODS, *PARTS.values())
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, known in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(known)
+
+
+@pytest.mark.usefixtures("_registries")
+@pytest.mark.parametrize("page", all_pages())
+def test_python_blocks_of_a_page_run_and_print_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert blocks
     names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), names)
+    printed, end = "", -1
+    for fence in FENCE.finditer(text_of(page)):
+        language, block = fence.groups()
+        follows = not text_of(page)[end : fence.start()].strip()
+        if language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block, page, "exec"), names)
+            printed, end = out.getvalue(), fence.end()
+        elif language == "text" and end >= 0 and follows:
+            assert masked(printed) == masked(block)
     assert "hidim" in names
+
+
+def test_every_block_of_every_page_is_run_or_of_a_kind_that_is_not():
+    for page in (ROOT / "docs").rglob("*.md"):
+        languages = [fence[1] for fence in FENCE.finditer(page.read_text(encoding="utf-8"))]
+        assert set(languages) <= UNRUN | {"python", "pycon"}, page
+        opened = re.findall(r"^\s*```(?:python|pycon)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert len(opened) == sum(language in ("python", "pycon") for language in languages), page
+        assert "py" not in languages or page.name == "coming-from.md"
+        assert "pycon" not in languages or page.name == "spaces.md"
+
+
+def test_the_method_of_the_page_about_adding_one_keeps_the_contract(tmp_path):
+    page = text_of("docs/add-a-method.md")
+    blocks = [fence[2] for fence in FENCE.finditer(page) if fence[1] == "python"]
+    (tmp_path / "stroll.py").write_text("\n".join(blocks[:2]), encoding="utf-8")
+    kept = "doubled or same_seed or used_up_before"
+    suite = ["tests/contracts/test_methods.py", "-p", "no:cacheprovider", "-k", f"stroll and ({kept})"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "stroll", *suite],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"\d passed", done.stdout)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "benchmarks/README.md"])
+def test_links_between_files_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text_of(page)):
+        assert ((ROOT / page).parent / link).exists(), link
 
 
 def test_the_session_on_the_page_about_spaces_prints_what_it_says():

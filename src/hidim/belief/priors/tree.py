@@ -1,4 +1,4 @@
-"""A sum of kernels over the nodes of a conditional space (Add-Tree; Ma and Blaschko 2023), or over its paths.
+"""A sum of kernels over the nodes of a conditional space (Add-Tree; Ma and Blaschko 2020), or over its paths.
 
 What branches have in common, their path up to the fork and shared parameters, is learnt from all trials. A
 choice with nothing under any of its options is a label of its node: it may interact with the node's numbers,

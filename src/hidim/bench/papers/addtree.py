@@ -1,4 +1,4 @@
-"""Add-Tree (Ma and Blaschko 2023): the synthetic function of §5.1, figure 4a and table 1."""
+"""Add-Tree (Ma and Blaschko 2020): the synthetic function of §5.1, figure 4a and table 1."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 
 δ_v says whether an input has group v at all. Every term is a product of positive semi-definite kernels, hence
 so is the sum, whatever the groups. With the nodes of a tree as groups, and δ_v for those on the path of an
-input, this is Add-Tree (Ma and Blaschko 2023, eq. 5), for sibling forks and nodes that several branches
+input, this is Add-Tree (Ma and Blaschko 2020, eq. 5), for sibling forks and nodes that several branches
 share, too; with a partition of all columns, and no δ, the additive model of Add-GP-UCB.
 
 Inputs have NaN in every column that does not exist for them: the mask that equals the linear representation

@@ -83,7 +83,9 @@ def from_study(
     Args:
         study: with one objective.
         space: if it is known; else it is what the trials show.
-        method, seed, settings: of the `Optimizer`.
+        method: of the `Optimizer`.
+        seed: likewise.
+        **settings: likewise.
     """
     reading = read_study(study, space)
     if not len(reading.space):
