@@ -180,7 +180,7 @@ def test_a_refreshed_page_keeps_its_view(browser, page):
     assert browser.run("document.documentElement.dataset.theme") == "dark"
     assert browser.run(FIRST) == "0"
     assert browser.run("document.getElementById('search-trials').value") == "complete"
-    assert browser.run("Math.round(window.scrollY)") == 700
+    browser.wait("Math.round(window.scrollY) === 700")
 
 
 def test_the_configuration_is_copied(browser, page):
