@@ -199,7 +199,7 @@ def main() -> None:
             _shoot(page, folder / f"{name}-{theme}.png", 1280, theme, int(seen["height"]))
         _shoot(page, folder / f"{name}-phone.png", 400, "light", int(2.2 * seen["height"]))
     if options.picture:
-        _shoot(folder / f"{options.runs[0]}.html", Path(options.picture).resolve(), 1280, "light", 1690)
+        _shoot(folder / f"{options.runs[0]}.html", Path(options.picture).resolve(), 1280, "light", 1860)
     text = "\n".join(["# Report pages", "", __doc__.split("\n")[0], "", *lines, ""])
     if options.table:
         Path(options.table).write_text(text, encoding="utf-8")

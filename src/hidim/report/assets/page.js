@@ -38,7 +38,7 @@ function build() {
     if (!wanted) continue;
     const box = el("section", { id }, title ? el("h2", { text: title }) : null);
     if (id === "words") main.append(el("div", { class: "two" }, box));
-    else if (id === "configuration") main.lastChild.append(box);
+    else if (id === "configuration") main.lastChild.append(el("div", { class: "side" }, box));
     else main.append(box);
     if (title) nav.append(el("a", { href: `#${id}`, text: brief }));
     try {
@@ -47,6 +47,8 @@ function build() {
       trouble(`${title || "the top"}: ${error.message}`);
     }
   }
+  const [said, side] = main.querySelector(".two").children; // beside many words there is room
+  if (said.offsetTop === side.offsetTop && said.offsetHeight > side.offsetHeight + 400) side.append(document.getElementById("how"));
   const end = document.getElementById("end");
   for (const text of DATA.left) end.append(note(text));
   end.append(note(`Written by hidim. This page holds all of its data and asks nothing of the network.`));
