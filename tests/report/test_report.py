@@ -174,6 +174,7 @@ def test_a_billion_coordinates_are_not_written_down(tmp_path):
     assert "vector of 1,000,000,000 coordinates" in data["config"]["notes"][0]
     assert "result.best.params['w']" in data["config"]["notes"][0]
     assert any("1,000,000,000" in text for text in data["left"])
+    assert "for at most 5000" in data["interactions"]["why"]
     assert sum(each["trials"] for each in data["embedding"]["all"]) == 6
     assert data["embedding"]["y"] == pytest.approx(result.best.meta["y"], rel=1e-4)
 

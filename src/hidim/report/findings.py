@@ -31,7 +31,7 @@ logger = logging.getLogger("hidim")
 #: Trials times columns that a model takes in a second, and seconds that it may always take.
 PACE, LEAST = 2e5, 1.0
 #: How much longer the parts take than the first model does.
-TIMES = {"branches": 6.0, "components": 6.0, "interactions": 7.0}
+TIMES = {"branches": 6.0, "components": 6.0, "interactions": 6.0}
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Known:
     Args:
         insight: which computes them.
         slices: how many, at the most.
-        patience: seconds for all of them together.
+        patience: seconds of the processor for all of them together.
     """
 
     insight: Insight
@@ -71,15 +71,18 @@ class Known:
     words: str = field(init=False)
 
     def __post_init__(self) -> None:
-        insight, begin = self.insight, time.monotonic()
-        needed = min(len(insight.history.complete), MOST_TRIALS) * insight.space.dim / PACE
-        if is_narrow(insight.space) and needed > max(self.patience, LEAST):
+        insight, begin = self.insight, time.process_time()
+        columns = insight.space.dim if is_narrow(insight.space) else 0  # there is no model of more
+        needed = min(len(insight.history.complete), MOST_TRIALS) * columns / PACE
+        if needed > max(self.patience, LEAST):
             self.importance = Part(why=_left_out("importance", needed))
             self.slices = Part(why=_left_out("plot", needed))
         else:
+            model = attempt("a model", lambda: insight.learned)
+            needed = max(time.process_time() - begin, needed) if model.found else 0.0
             self.importance = attempt("importance", insight.importance)
             self.slices = attempt("slices", self._slices)
-        self._fit, self._end = max(time.monotonic() - begin, needed), begin + self.patience
+        self._fit, self._end = needed, begin + self.patience
         no_branches: Part[Branches] = Part(why="the space has no branches")
         self.branches = (
             self._in_time("branches", insight.branches) if insight.space.is_conditional else no_branches
@@ -93,7 +96,7 @@ class Known:
 
     def _in_time(self, name: str, compute: Callable[[], T]) -> Part[T]:
         needed = TIMES[name] * self._fit
-        if time.monotonic() + needed > self._end:
+        if needed and time.process_time() + needed > self._end:
             return Part(why=_left_out(name, needed))
         return attempt(name, compute)
 
