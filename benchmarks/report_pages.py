@@ -29,8 +29,8 @@ BROWSER = [
 ]
 
 HOW = (
-    "Written: what models are asked included, by the clock. Drawn: by the page's own script, and loaded: from "
-    "the beginning of its loading to the end of that, the median of five loads from disk by headless Chromium."
+    "Written: by the clock, with what models are asked. Drawn: by the page's own script; loaded: from the "
+    "beginning of its loading to the end of that, the median of five loads from disk by headless Chromium."
 )
 
 
