@@ -2,7 +2,7 @@
 
 Sixty weights, a step size and one of two models with parameters of their own; deep forests crash, and some
 trials take much longer than others. Four workers evaluate, and the run is broken off in the middle and
-resumed from its journal. In the end there are a summary and a picture.
+resumed from its journal. In the end there are a summary, a picture and a page.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> None:
     print(f"own time per trial: {1000 * result.own_seconds / (N_TRIALS / 2):.0f} ms")
     print(f"random search with as many trials: {random.best.value:.5f}")
     result.plot("demo.png")
-    print("picture: demo.png")
+    print(f"picture: demo.png; page for the browser: {result.report('demo.html', title='hidim: the demo')}")
 
 
 if __name__ == "__main__":

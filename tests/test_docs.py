@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 #: What is not run: output (`text`, compared if it follows a block), other people's code (`py`), commands.
-UNRUN = {"", "text", "py", "sh", "toml"}
+UNRUN = {"", "text", "py", "sh", "toml", "console"}
 
 NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?")
 
@@ -74,6 +74,37 @@ def test_python_blocks_of_a_page_run_and_print_what_it_says(page, tmp_path, monk
         elif language == "text" and end >= 0 and follows:
             assert masked(printed) == masked(block)
     assert "hidim" in names
+
+
+def test_the_commands_of_the_tutorial_about_a_program_run(tmp_path):
+    (tmp_path / "solver.py").write_text(text_of("examples/solver.py"), encoding="utf-8")
+    (tmp_path / "python").symlink_to(sys.executable)
+    hidim_line = f'#!/bin/sh\nexec "{sys.executable}" -m hidim "$@"\n'
+    (tmp_path / "hidim").write_text(hidim_line)
+    (tmp_path / "hidim").chmod(0o755)
+    blocks = [fence[2] for fence in FENCE.finditer(text_of("docs/tutorials/program.md")) if fence[1] == "sh"]
+    assert len(blocks) == 5
+    shorter = "\n".join(blocks).replace("--trials 40", "--trials 6")
+    path = os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["/bin/sh", "-ec", shorter],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "8 parameters" in done.stdout
+    assert "6 trials" in done.stdout
+    assert (tmp_path / "hidim-report.html").stat().st_size > 10_000
+
+
+def test_the_space_file_of_the_page_about_the_command_line_is_sound(tmp_path):
+    from hidim.programs import read_space
+
+    block = next(f[2] for f in FENCE.finditer(text_of("docs/command-line.md")) if f[1] == "toml")
+    (tmp_path / "space.toml").write_text(block)
+    assert {"learning_rate", "weights", "model"} <= set(read_space(tmp_path / "space.toml"))
 
 
 def test_every_block_of_every_page_is_run_or_of_a_kind_that_is_not():

@@ -132,6 +132,17 @@ def test_charts_answer_to_pointer_and_keyboard(browser, page):
     assert browser.run(shown).startswith("Trial 1\nfailed")
 
 
+def test_everything_can_be_reached_by_keyboard(browser, page):
+    browser.open(page)
+    browser.press("Tab")
+    assert browser.run("document.activeElement.textContent") == "Skip to the content"
+    nameless = "(e) => !(e.textContent.trim() || e.getAttribute('aria-label'))"
+    every = "[...document.querySelectorAll('button, input, a, [tabindex=\"0\"]')]"
+    assert browser.run(f"{every}.length") > 30
+    assert browser.run(f"{every}.filter({nameless}).map((e) => e.outerHTML)") == []
+    assert browser.run("[...document.querySelectorAll('section')].every((e) => e.querySelector('h2'))")
+
+
 def test_lines_can_be_brushed(browser, page):
     browser.open(page)
     lines = "document.querySelector('#parallel .legend').textContent"
@@ -180,7 +191,7 @@ def test_a_refreshed_page_keeps_its_view(browser, page):
     assert browser.run("document.documentElement.dataset.theme") == "dark"
     assert browser.run(FIRST) == "0"
     assert browser.run("document.getElementById('search-trials').value") == "complete"
-    assert browser.run("Math.round(window.scrollY)") == 700
+    browser.wait("Math.round(window.scrollY) === 700")
 
 
 def test_the_configuration_is_copied(browser, page):

@@ -174,15 +174,17 @@ def test_a_billion_coordinates_are_not_written_down(tmp_path):
     assert "vector of 1,000,000,000 coordinates" in data["config"]["notes"][0]
     assert "result.best.params['w']" in data["config"]["notes"][0]
     assert any("1,000,000,000" in text for text in data["left"])
+    assert "for at most 5000" in data["interactions"]["why"]
     assert sum(each["trials"] for each in data["embedding"]["all"]) == 6
     assert data["embedding"]["y"] == pytest.approx(result.best.meta["y"], rel=1e-4)
 
 
-def test_a_large_run_is_cut_down_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("hidim.insight.learned.COLUMNS_OF_INSIGHT", 10)  # no model: this is about size
+def test_a_large_run_is_cut_down_and_says_so(tmp_path):
     result = wide(400, 1000)
     data = data_of(hasty(result, tmp_path))
     assert (tmp_path / "run.html").stat().st_size < LARGEST
+    assert "left out, for it takes about 2 s: result.importance() has it" in data["importance"]["why"]
+    assert "result.importance() has it" in data["words"]
     assert len(data["trials"]["columns"]) == 625
     assert any("625 of 1,000 parameters" in text for text in data["left"])
     small = Limits(trials=50).smaller().smaller()
@@ -197,11 +199,13 @@ def test_the_kept_trials_have_every_best_of_its_time():
 
     rng = np.random.default_rng(0)
     values = rng.random(2000)
-    history = History([Trial({}, i).completed(float(v), i) for i, v in enumerate(values)])
-    best = history[int(np.argmin(values))]
+    failed = Trial({}, 0).failed("no luck", 0)
+    complete = [Trial({}, i).completed(float(v), i) for i, v in enumerate(values, 1)]
+    history = History([failed, *complete])
+    best = complete[int(np.argmin(values))]
     rows = chosen_rows(history, best, 100, maximize=False)
     assert len(rows) <= 100
-    records = np.flatnonzero(np.diff(np.minimum.accumulate(values), prepend=np.inf) < 0)
+    records = 1 + np.flatnonzero(np.diff(np.minimum.accumulate(values), prepend=np.inf) < 0)
     assert set(records) <= set(rows.tolist())
 
 

@@ -1,8 +1,8 @@
 """What the models of a run say: each part once, bounded in time, and with a reason where it is missing.
 
-The model behind importance and slices is always fitted. The other parts fit models of their own, and take
-longer by about the factors below; where that is more than is left of the patience, they are left out, and the
-page says so.
+The model behind importance and slices takes seconds, in proportion to its trials and columns. The other parts
+fit models of their own, and take longer than it by about the factors below. What takes more than is left of
+the patience is left out, and the page says so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hidim._types import Array
 from hidim.errors import HidimError
 from hidim.insight import Branches, Components, Importance, Insight, Interactions, Slice
 from hidim.insight.components import last_structure
-from hidim.insight.learned import Learned
+from hidim.insight.learned import MOST_TRIALS, Learned
 from hidim.insight.words import explain
 from hidim.report.parameters import is_narrow
 from hidim.space import Space
@@ -28,8 +28,10 @@ from hidim.trial import History, Trial
 
 logger = logging.getLogger("hidim")
 
+#: Trials times columns that a model takes in a second, and seconds that it may always take.
+PACE, LEAST = 2e5, 1.0
 #: How much longer the parts take than the first model does.
-TIMES = {"branches": 6.0, "components": 6.0, "interactions": 7.0}
+TIMES = {"branches": 6.0, "components": 6.0, "interactions": 6.0}
 
 T = TypeVar("T")
 
@@ -55,7 +57,7 @@ class Known:
     Args:
         insight: which computes them.
         slices: how many, at the most.
-        patience: seconds for all of them together.
+        patience: seconds of the processor for all of them together.
     """
 
     insight: Insight
@@ -69,10 +71,18 @@ class Known:
     words: str = field(init=False)
 
     def __post_init__(self) -> None:
-        insight, begin = self.insight, time.monotonic()
-        self.importance = attempt("importance", insight.importance)
-        self.slices = attempt("slices", self._slices)
-        self._fit, self._end = time.monotonic() - begin, begin + self.patience
+        insight, begin = self.insight, time.process_time()
+        columns = insight.space.dim if is_narrow(insight.space) else 0  # there is no model of more
+        needed = min(len(insight.history.complete), MOST_TRIALS) * columns / PACE
+        if needed > max(self.patience, LEAST):
+            self.importance = Part(why=_left_out("importance", needed))
+            self.slices = Part(why=_left_out("plot", needed))
+        else:
+            model = attempt("a model", lambda: insight.learned)
+            needed = max(time.process_time() - begin, needed) if model.found else 0.0
+            self.importance = attempt("importance", insight.importance)
+            self.slices = attempt("slices", self._slices)
+        self._fit, self._end = needed, begin + self.patience
         no_branches: Part[Branches] = Part(why="the space has no branches")
         self.branches = (
             self._in_time("branches", insight.branches) if insight.space.is_conditional else no_branches
@@ -86,8 +96,8 @@ class Known:
 
     def _in_time(self, name: str, compute: Callable[[], T]) -> Part[T]:
         needed = TIMES[name] * self._fit
-        if time.monotonic() + needed > self._end:
-            return Part(why=f"left out, for it takes about {needed:.0f} s: result.{name}() has it")
+        if needed and time.process_time() + needed > self._end:
+            return Part(why=_left_out(name, needed))
         return attempt(name, compute)
 
     def _slices(self) -> Sequence[Slice]:
@@ -98,6 +108,10 @@ class Known:
         order = self.importance.found.order if self.importance.found else np.arange(len(point))
         active = order[~np.isnan(point[order])][: self.slices_wanted]
         return insight.slices(*(names[column] for column in active)) if len(active) else []
+
+
+def _left_out(name: str, needed: float) -> str:
+    return f"left out, for it takes about {needed:.0f} s: result.{name}() has it"
 
 
 def attempt(name: str, compute: Callable[[], T]) -> Part[T]:

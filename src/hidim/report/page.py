@@ -42,8 +42,8 @@ def write_report(
         title: of the page.
         command: that was tuned.
         refresh: seconds after which the page loads itself anew, for a run that goes on.
-        patience: seconds for what models are asked; parts that would take longer are left out, which the page
-            says. By default 30, or 5 seconds where the page is refreshed.
+        patience: seconds of the processor for what models are asked; parts that would take longer are left
+            out, and the page says so. By default 30, or 5 where the page is refreshed.
     """
     target = _files.path_of(path)
     _files.exists(target, "written")  # refuses what is no plain file

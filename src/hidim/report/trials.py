@@ -37,7 +37,7 @@ def chosen_rows(history: History, best: Trial, most: int, *, maximize: bool) -> 
     ranks = np.array([len(history) if t.rank is None else t.rank for t in history])
     finishing = np.argsort(ranks, kind="stable")
     so_far = np.minimum.accumulate(losses[finishing])
-    records = finishing[np.flatnonzero(np.diff(so_far, prepend=np.inf) < 0.0)]
+    records = finishing[np.flatnonzero(so_far < np.append(np.inf, so_far[:-1]))]
     top = np.argsort(losses, kind="stable")[: most // 4]
     number_of_best = next(place for place, t in enumerate(history) if t.number == best.number)
     kept = np.unique(np.concatenate([[number_of_best], records[-most // 4 :], top]))

@@ -171,14 +171,15 @@ def embedding(history: History, best: Trial, limits: Limits) -> dict[str, Any] |
 
 
 def _coordinates(trials: list[Trial], best: Trial, sign: float) -> list[dict[str, Any]]:
-    """Values along the coordinates of an embedding that go most with them, by the correlation of ranks."""
+    """Values along the coordinates whose distance to the best goes most with them, by their ranks."""
     if len(trials) < 3:
         return []
     points = np.array([trial.meta["y"] for trial in trials], dtype=np.float64)
     losses = np.array([trial.loss(maximize=sign < 0.0) for trial in trials])
-    ranks = [np.argsort(np.argsort(each)) - 0.5 * (len(trials) - 1) for each in (*points.T, losses)]
+    far = np.abs(points - np.array(best.meta["y"], dtype=np.float64))
+    ranks = [np.argsort(np.argsort(each)) - 0.5 * (len(trials) - 1) for each in (*far.T, losses)]
     moving = np.array([float(np.ptp(each)) > 0.0 for each in points.T])
-    strength = np.abs(np.array(ranks[:-1]) @ ranks[-1]) * moving
+    strength = np.array(ranks[:-1]) @ ranks[-1] * moving
     order = np.argsort(-strength, kind="stable")[:COORDINATES]
     return [
         {

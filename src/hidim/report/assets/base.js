@@ -89,7 +89,7 @@ function trialLines(i, most = 6) {
 
 // -- the state of the view, kept while the page is refreshed ---------------------------------------------
 
-const STATE = { theme: "", sort: "", q: "", page: 0, find: "", param: -1, all: false, scale: "", top: 1, tab: "json" };
+const STATE = { theme: "", sort: "", q: "", page: 0, find: "", param: "", all: false, scale: "", top: 1, tab: "json" };
 const KEY = `hidim report ${location.pathname}`;
 function recall() {
   try {

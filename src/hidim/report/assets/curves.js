@@ -85,7 +85,7 @@ function domain(what) {
   const core = [...(cut ? real(cut.mid) : []), ...good.filter((v) => v !== undefined && !Number.isNaN(v))];
   let lo = Math.min(...core), hi = Math.max(...core);
   const log = lo > 0 && hi > 100 * lo && !what.zero;
-  if (log) return { lo, hi, log };
+  if (log) return { lo: lo / (hi / lo) ** 0.05 || lo, hi, log };
   const more = 0.5 * (hi - lo) || 0.05 * Math.abs(hi) || 1;
   if (cut) [lo, hi] = [Math.max(lo - more, Math.min(lo, ...real(cut.low))), Math.min(hi + more, Math.max(hi, ...real(cut.high)))];
   const pad = 0.06 * (hi - lo);

@@ -26,8 +26,8 @@ function build() {
     ["parameters", "What matters", "What matters", (box) => parameters(box, () => again()), PARAMS.length > 0],
     ["slices", "Around the best point", "Slices", slices, PARAMS.some((p) => p.slice)],
     ["branches", "Branches", "Branches", tree, DATA.tree],
-    ["parallel", "All together", "All together", parallel, PARAMS.length > 1],
-    ["interactions", "What adds up", "Interactions", together, DATA.interactions],
+    ["parallel", "All together", "All together", parallel, PARAMS.filter((p) => p.column !== undefined).length > 1],
+    ["interactions", "What adds up", "Interactions", together, DATA.interactions && !(DATA.importance.why && DATA.interactions.why)],
     ["groups", "Groups", "Groups", components, DATA.components.groups],
     ["embedding", "Embedding", "Embedding", embedding, DATA.embedding],
     ["failures", "Failed trials", "Failures", failures, DATA.failures.length],
@@ -38,7 +38,7 @@ function build() {
     if (!wanted) continue;
     const box = el("section", { id }, title ? el("h2", { text: title }) : null);
     if (id === "words") main.append(el("div", { class: "two" }, box));
-    else if (id === "configuration") main.lastChild.append(box);
+    else if (id === "configuration") main.lastChild.append(el("div", { class: "side" }, box));
     else main.append(box);
     if (title) nav.append(el("a", { href: `#${id}`, text: brief }));
     try {
@@ -47,11 +47,14 @@ function build() {
       trouble(`${title || "the top"}: ${error.message}`);
     }
   }
+  const [said, side] = main.querySelector(".two").children; // beside many words there is room
+  if (said.offsetTop === side.offsetTop && said.offsetHeight > side.offsetHeight + 400) side.append(document.getElementById("how"));
   const end = document.getElementById("end");
   for (const text of DATA.left) end.append(note(text));
   end.append(note(`Written by hidim. This page holds all of its data and asks nothing of the network.`));
+  if (performance.getEntriesByType("navigation")[0]?.type !== "reload") return;
   if (STATE.focus) document.getElementById(STATE.focus)?.focus({ preventScroll: true });
-  if (STATE.scroll && !location.hash) window.scrollTo(0, STATE.scroll);
+  if (STATE.scroll) requestAnimationFrame(() => window.scrollTo(0, STATE.scroll)); // after the browser's own try
 }
 
 function live() {

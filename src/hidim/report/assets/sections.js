@@ -85,11 +85,11 @@ function parameters(box, changed) {
   else box.append(note(`The share of the variation for which each parameter is responsible, over the whole space. ${trusted(DATA.importance.trust)}`));
   box.append(el("div", { class: "pair" }, el("div", {}, el("div", { class: "bar" }, search, told), list, all), detail));
   const most = Math.max(...PARAMS.map((p) => p.share || 0));
-  let selected = PARAMS[STATE.param] ? STATE.param : 0;
+  let selected = Math.max(0, PARAMS.findIndex((p) => p.name === STATE.param));
 
   function pick(k) {
     selected = k;
-    keep({ param: k });
+    keep({ param: PARAMS[k].name });
     for (const each of list.querySelectorAll("button")) each.setAttribute("aria-pressed", String(Number(each.dataset.k) === k));
     one(detail, PARAMS[k]);
     changed();
@@ -132,7 +132,7 @@ function one(box, p) {
 function slices(box) {
   if (DATA.slicesWhy) { box.append(why(DATA.slicesWhy)); return; }
   const drawn = PARAMS.filter((p) => p.slice), notable = drawn.filter((p) => p.share === undefined || p.share >= 0.005);
-  const cuts = (notable.length ? notable : drawn).slice(0, 6);
+  const cuts = drawn.slice(0, Math.max(3, Math.min(6, notable.length)));
   box.append(note("What the model expects along one parameter, all others as in the best trial, with the central 95 % interval. All have one scale. Dots are trials, which differ in the other parameters, too: mistrust a curve where there are none."));
   const grid = el("div", { class: "grid-of" });
   box.append(grid);
@@ -227,7 +227,7 @@ function embedding(box) {
   const more = known.dim > known.y.length ? ` … ${known.dim} in all` : "";
   box.append(el("details", {}, el("summary", { text: `y of the best trial, in ${known.name}` }), el("p", { class: "names", text: known.y.map((v) => fmt(v, 6)).join(", ") + more })));
   if (!known.coordinates.length) return;
-  box.append(el("h3", { text: "Values along the coordinates that go most with them" }));
+  box.append(el("h3", { text: "Values along the coordinates that seem to matter most" }));
   const grid = el("div", { class: "grid-of" });
   box.append(grid);
   for (const c of known.coordinates) {

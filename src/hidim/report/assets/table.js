@@ -12,7 +12,7 @@ function trialColumns() {
   if (TRIALS.variance) columns.push({ key: "variance", name: "Variance", of: given("variance"), text: (v) => fmt(v, 3) });
   if (TRIALS.seconds) columns.push({ key: "seconds", name: "Time", of: given("seconds"), text: duration });
   const chosen = PARAMS.filter((p) => p.column !== undefined).slice(0, COLUMNS);
-  const selected = PARAMS[STATE.param];
+  const selected = PARAMS.find((p) => p.name === STATE.param);
   if (selected && selected.column !== undefined && !chosen.includes(selected)) chosen.push(selected);
   for (const p of chosen)
     columns.push({ key: `p${p.column}`, name: p.name, param: p, of: (i) => at(p, i), text: (v) => shown(p, v) });
