@@ -84,7 +84,7 @@ def test_the_commands_of_the_tutorial_about_a_program_run(tmp_path):
     (tmp_path / "hidim").chmod(0o755)
     blocks = [fence[2] for fence in FENCE.finditer(text_of("docs/tutorials/program.md")) if fence[1] == "sh"]
     assert len(blocks) == 5
-    shorter = "\n".join(blocks).replace("--trials 40", "--trials 6")
+    shorter = "\n".join(blocks).replace("--trials 40", "--trials 3")
     path = os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["/bin/sh", "-ec", shorter],
@@ -95,7 +95,7 @@ def test_the_commands_of_the_tutorial_about_a_program_run(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "8 parameters" in done.stdout
-    assert "6 trials" in done.stdout
+    assert "3 trials" in done.stdout
     assert (tmp_path / "hidim-report.html").stat().st_size > 10_000
 
 
