@@ -98,9 +98,9 @@ class Shape:
             return {}
         place = {kind_: row for row, kind_ in enumerate(kinds)}
         table = np.array([[name in kind_ for name in names] for kind_ in kinds], dtype=bool)
-        present = table[[place[had] for had in self._had]]
         gates = [gate for name in names if (gate := self._gate(name)) is not None]
-        return dependencies(names, present, np.array(self._complete), gates)
+        which = np.array([place[had] for had in self._had], dtype=np.intp)
+        return dependencies(names, table, which, np.array(self._complete), gates)
 
     def _gate(self, name: str) -> Gate | None:
         whole = self._ranges[name].whole

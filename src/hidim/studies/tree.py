@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hidim._limits import CHOICES_NESTED
-from hidim._types import Array, Mask
+from hidim._types import Array, Indices, Mask
 
 #: Places of one parameter, and of all together, up to which a tree is written down; a thousand take a
 #: tenth of a second whenever a trial has finished.
@@ -42,37 +42,49 @@ class Gate:
 
 
 def dependencies(
-    names: Sequence[str], present: Mask, complete: Mask, gates: Sequence[Gate]
+    names: Sequence[str], table: Mask, kinds: Indices, complete: Mask, gates: Sequence[Gate]
 ) -> dict[str, tuple[str, tuple[int, ...]]]:
     """For parameters that are not always there: the gate that opens them, and the options that do.
 
+    Trials that have the same parameters are counted together, so that n trials cost n for every gate.
+
     Args:
         names: of the P parameters.
-        present: (n, P) which of them each finished trial has.
+        table: (K, P) which of them trials of each kind have.
+        kinds: (n,) of which kind each finished trial is.
         complete: (n,) whether a trial came to its end: others may have stopped before they asked.
         gates: which might be it.
     """
-    missing = ~present & complete[:, None]
-    some = np.flatnonzero(missing.any(axis=0))
+    size = len(table)
+    whole = np.bincount(kinds[complete], minlength=size).astype(np.float64)  # (K,)
+    some = np.flatnonzero(whole @ ~table > 0)
     if not len(some):
         return {}
-    present, missing = present[:, some].astype(np.float64), missing[:, some].astype(np.float64)
-    seen, absent = present.sum(axis=0), missing.sum(axis=0)
+    present, missing = table[:, some].astype(np.float64), (~table[:, some]).astype(np.float64)
+    seen, absent = np.bincount(kinds, minlength=size) @ present, whole @ missing
     best: list[tuple[Any, ...]] = [((absent[p],),) for p in range(len(some))]  # nothing opens it
     for place, gate in enumerate(gates):
-        hot = gate.codes[:, None] == np.arange(gate.size)
-        there, not_there = hot.T.astype(np.float64) @ present, hot.T.astype(np.float64) @ missing  # (V, P)
+        told = gate.codes >= 0
+        there = _counts(gate, kinds, told, size) @ present  # (V, P)
+        not_there = _counts(gate, kinds, told & complete, size) @ missing
         opens = there > 0
         wrong = np.where(opens, not_there, 0.0).sum(axis=0)
         decides = (not_there > 0) & ~opens
         possible = (there.sum(axis=0) == seen) & decides.any(axis=0)
-        active = float(complete[gate.codes >= 0].sum())
+        active = float(complete[told].sum())
         for p in np.flatnonzero(possible):
             if names[some[p]] == gate.name:
                 continue
             found, ways = _options(opens[:, p], decides[:, p], gate)
             best[p] = min(best[p], ((wrong[p], -active, ways, place), gate.name, found))
     return {names[some[p]]: (each[1], each[2]) for p, each in enumerate(best) if len(each) > 1}
+
+
+def _counts(gate: Gate, kinds: Indices, which: Mask, size: int) -> Array:
+    """(V, K) how many of these trials have each option of the gate, by kind."""
+    which = which & (gate.codes == np.rint(gate.codes)) & (gate.codes < gate.size)  # with ranges that change
+    cells = gate.codes[which].astype(np.intp) * size + kinds[which]
+    return np.bincount(cells, minlength=gate.size * size).reshape(gate.size, size).astype(np.float64)
 
 
 def _options(opens: Mask, closes: Mask, gate: Gate) -> tuple[tuple[int, ...], float]:
