@@ -252,10 +252,12 @@ def test_vectors_in_a_study(run, folder):
     url = ["--storage", f"sqlite:///{folder}/study.db"]
     code = "import sys; print(sum(map(float, sys.argv[1].split(','))) + float(sys.argv[2]))"
     line = ["--", sys.executable, "-S", "-c", code, "{w}", "{w[2]}"]
-    assert run("tune", "w.toml", "--trials", "3", "--method", "random", *url, *line)[0] == 0
+    code, out, _ = run("tune", "w.toml", "--trials", "3", "--method", "random", *url, *line)
+    assert code == 0
     best = json.loads(run("best", "--json", *url)[1])
     w = [best["params"][f"w[{k}]"] for k in range(3)]
     assert best["value"] == pytest.approx(sum(w) + w[2])
+    assert f" {w[0]!r},{w[1]!r},{w[2]!r} {w[2]!r}\n" in out  # the line to type
 
 
 def line_of(*options):

@@ -141,8 +141,8 @@ class Live(Progress):
         return [f"about {duration(min(guesses))} left"] if guesses else []
 
 
-def closing(result: Result, program: Program, where: str, *, quiet: bool) -> str:
-    """What a run found, for a person who will go on from there."""
+def closing(result: Result, line: str, where: str, *, quiet: bool) -> str:
+    """What a run found, for a person who will go on from there: `line` is the command of the best trial."""
     best = result.best
     said = " by the model's mean, observed" if result.by_model else ""
     rows = [f"best{said} {best.value!r} (trial {best.number})", *_listed(best.params)]
@@ -152,7 +152,7 @@ def closing(result: Result, program: Program, where: str, *, quiet: bool) -> str
     rows += [f"  {count} × {reason}" for reason, count in failures(result.history)]
     if not result.stopped.startswith("all "):
         rows.append(f"ended: {result.stopped}")
-    rows += ["", f"  {program.preview(best.params)}", ""]
+    rows += ["", f"  {line}", ""]
     return "\n".join([*rows, f"kept in {where} · next: hidim report, hidim explain, hidim show"])
 
 

@@ -126,7 +126,8 @@ def run(options: argparse.Namespace) -> int:
                 f"hidim: interrupted before any value was there; {journal} has all that was", file=sys.stderr
             )
             return signals.exit_code
-    print(closing(result, program, str(journal), quiet=options.quiet))
+    line = program.preview(result.best.params)
+    print(closing(result, line, str(journal), quiet=options.quiet))
     return signals.exit_code if signals.came is not None else 0
 
 
@@ -173,7 +174,7 @@ def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) ->
     from hidim.programs.tuning import heeding_signals
 
     check("optuna", extra="optuna")
-    from hidim.programs.shared import Shared, found
+    from hidim.programs.shared import Shared, found, grouped, masked
 
     name = options.study or options.space.stem
     with heeding_signals() as signals, program:
@@ -181,6 +182,7 @@ def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) ->
             options.storage, name, program, space, plan, make_display(options, program, plan)
         ).run()
     result = found(options.storage, name, stopped)
-    where = f"the study {name!r} of {options.storage}"
-    print(closing(result, program, where, quiet=options.quiet))
+    where = f"the study {name!r} of {masked(options.storage)}"
+    line = program.preview(grouped(result.best.params, space))
+    print(closing(result, line, where, quiet=options.quiet))
     return signals.exit_code if signals.came is not None else 0

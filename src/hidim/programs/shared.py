@@ -10,10 +10,11 @@ from __future__ import annotations
 import inspect
 import logging
 import math
+import re
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,9 @@ BEAT, PATIENCE = 5, 20
 #: What is called with a trial that was given up, in newer versions of Optuna and in older ones.
 STALE = ("heartbeat_stale_trial_callback", "failed_trial_callback")
 
+#: Seconds after which a storage that cannot be opened is tried again.
+PAUSES = (0.3, 1.0, 2.0)
+
 #: Seconds between two looks at trials of others.
 GLANCE = 0.5
 
@@ -73,7 +77,7 @@ class Shared:
             raise MethodError("--retry-failed and --start-from belong to runs in a journal: leave them out")
         self._program, self._plan, self._progress = program, plan, progress
         self._space = flat(space)
-        self._vectors = {v.name: v.parameter.dim for v in space.vertices if isinstance(v.parameter, Vector)}
+        self._whole = space
         sampler = OptunaSampler(
             plan.method, self._space, plan.seed or 0, budget=plan.trials, noisy=plan.noisy
         )
@@ -144,7 +148,7 @@ class Shared:
         params = suggested(trial, self._space)
         start = time.perf_counter()
         try:
-            value = float(self._program(trial.number, _grouped(params, self._vectors)))
+            value = float(self._program(trial.number, grouped(params, self._whole)))
             if not math.isfinite(value):
                 raise NoValue(f"the value is {value}")
         except NoValue as failure:
@@ -207,18 +211,36 @@ def counted(study: Study, below: int | None = None) -> tuple[int, int]:
 
 def _storage(url: str) -> Any:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            known = inspect.signature(optuna.storages.RDBStorage).parameters
-            stale = next(name for name in STALE if name in known)
-            again: dict[str, Any] = {stale: lambda study, trial: study.enqueue_trial(trial.params)}
-            return optuna.storages.RDBStorage(url, heartbeat_interval=BEAT, grace_period=PATIENCE, **again)
-    except ImportError as error:
-        raise HidimError(f"the storage {url} needs a driver: {error}") from error
-    except Exception as error:  # as many kinds as there are databases
-        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise HidimError(f"the storage {url} cannot be opened: {said}") from error
+    for pause in (*PAUSES, None):
+        try:
+            return _opened(url)
+        except ImportError as error:
+            raise HidimError(f"the storage {masked(url)} needs a driver: {error}") from error
+        except Exception as error:  # as many kinds as there are databases
+            if pause is None:
+                said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+                raise HidimError(f"the storage {masked(url)} cannot be opened: {said}") from error
+            time.sleep(pause)  # several drivers that make the tables at once get into each other's way
+    raise AssertionError
+
+
+def _opened(url: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        known = inspect.signature(optuna.storages.RDBStorage).parameters
+        stale = next(name for name in STALE if name in known)
+        again: dict[str, Any] = {stale: lambda study, trial: study.enqueue_trial(trial.params)}
+        return optuna.storages.RDBStorage(url, heartbeat_interval=BEAT, grace_period=PATIENCE, **again)
+
+
+def masked(url: str) -> str:
+    """A URL as it may be shown, without its password.
+
+    Example:
+        >>> masked("postgresql://me:secret@db/studies")
+        'postgresql://me:…@db/studies'
+    """
+    return re.sub(r"(://[^:/@]*:)[^@]*@", r"\1…@", url)
 
 
 def _study(url: str, name: str, sampler: OptunaSampler | None, *, maximize: bool) -> Study:
@@ -322,10 +344,11 @@ def suggested(trial: Trial, space: Any) -> Params:
     return params
 
 
-def _grouped(params: Params, vectors: Mapping[str, int]) -> Params:
-    """Coordinates as vectors again."""
+def grouped(params: Params, space: Space) -> Params:
+    """Coordinates as the vectors of the space again."""
     found = dict(params)
-    for name, dim in vectors.items():
-        if f"{name}[0]" in found:
-            found[name] = np.array([found.pop(f"{name}[{place}]") for place in range(dim)])
+    for vertex in space.vertices:
+        if isinstance(vertex.parameter, Vector) and f"{vertex.name}[0]" in found:
+            places = range(vertex.parameter.dim)
+            found[vertex.name] = np.array([found.pop(f"{vertex.name}[{place}]") for place in places])
     return found
