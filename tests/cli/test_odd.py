@@ -71,18 +71,16 @@ def test_a_journal_that_is_no_file_is_refused_at_once(run, tmp_path):
 
 def test_terminals_that_lack_letters(run, tmp_path):
     (tmp_path / "s.toml").write_text('[c]\ntype = "choice"\noptions = ["größe", "日本"]\n')
-    assert run("tune", "s.toml", "--trials", "2", "--quiet", "--", "expr", "1", "+", "0", "--c={c}")[0] == 2
-    (tmp_path / "p.sh").write_text("echo 1")
-    command = ["--retry-failed", "--", "sh", "p.sh", "{c}"]
+    command = ["--", "sh", "-c", "echo 1", "sh", "{c}"]
     assert run("tune", "s.toml", "--trials", "2", "--quiet", *command)[0] == 0
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    for words in (["check", "s.toml"], ["show"], ["best"]):
+
+    def said(*words):
         line = [sys.executable, "-m", "hidim", *words]
-        done = subprocess.run(line, env=environment, capture_output=True, check=True)
-        assert b"\\u65e5" in done.stdout or b"gr\\xf6" in done.stdout
-    line = [sys.executable, "-m", "hidim", "best", "--json"]
-    done = subprocess.run(line, env=environment, capture_output=True, check=True)
-    assert json.loads(done.stdout.decode())["params"]["c"] in ("größe", "日本")
+        return subprocess.run(line, env=environment, capture_output=True, check=True).stdout
+
+    assert b"\\u65e5" in said("check", "s.toml")
+    assert json.loads(said("best", "--json").decode("utf-8"))["params"]["c"] in ("größe", "日本")
 
 
 def test_a_signal_that_was_to_be_ignored_still_is(run):

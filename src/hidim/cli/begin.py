@@ -94,7 +94,7 @@ def _init(options: argparse.Namespace) -> None:
     text = found.toml(str(place)) if found.arguments else TEMPLATE.format(name=place)
     place.write_text(text, encoding="utf-8")
     print(f"{place}: {found.said}")
-    if found.arguments:
+    if found.known:
         print(f"Look over its ranges, which are guesses; then\n  {found.tune(str(place))}")
 
 

@@ -314,7 +314,7 @@ def found(url: str, name: str, stopped: str) -> Result:
     """The end of a run: what its study has."""
     kept = kept_in_study(url, name, None)
     if not kept.history.complete:
-        raise RunError(f"no trial came to a value: {stopped}")
+        raise RunError(f"no trial came to a value: {stopped}", "mend the program, and give another --study")
     return kept.result(stopped)
 
 
