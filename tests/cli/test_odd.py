@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -122,6 +123,26 @@ def test_drivers_that_make_the_same_storage_at_once(monkeypatch):
     faults.append(ValueError("no such driver"))
     with pytest.raises(ValueError, match="no such driver"):
         shared._insisting(made)
+
+
+def test_no_trial_is_taken_twice(tmp_path):
+    from hidim.programs.shared import _study
+
+    url = f"sqlite:///{tmp_path}/s.db"
+    studies = [_study(url, "s", None, maximize=False) for _ in range(3)]
+    for k in range(12):
+        studies[0].enqueue_trial({"x": k / 12})
+    taken = []
+
+    def work(study):
+        taken.extend(study._pop_waiting_trial_id() for _ in range(4))
+
+    threads = [threading.Thread(target=work, args=(study,)) for study in studies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(taken)) == len(taken) == 12
 
 
 def test_a_space_that_is_missing_and_no_toml(run):

@@ -242,6 +242,21 @@ def _saying(url: str) -> Iterator[None]:
         raise HidimError(f"the storage {url} cannot be opened: {said}") from error
 
 
+def _take_turns(engine: Any) -> None:
+    """Let SQLite look and write in one step, as other databases do: else two drivers take the same trial."""
+    if engine.dialect.name != "sqlite":
+        return
+    from sqlalchemy import event
+
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # who begins is said below, and not by Python's module
+        connection.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE}")
+
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    engine.dispose()  # connections that were there before
+
+
 def _insisting(made: Callable[[], Made]) -> Made:
     """Two drivers that begin at once both make the tables, and the slower one finds them there."""
     for _ in range(ATTEMPTS):
@@ -256,6 +271,7 @@ def _insisting(made: Callable[[], Made]) -> Made:
 
 def _study(url: str, name: str, sampler: OptunaSampler | None, *, maximize: bool) -> Study:
     storage = _storage(url)
+    _take_turns(storage.engine)
     with _saying(url):
         study = _insisting(
             lambda: optuna.create_study(
