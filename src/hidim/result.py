@@ -74,16 +74,7 @@ class Result:
     @classmethod
     def from_journal(cls, path: str | os.PathLike[str]) -> Result:
         """What a run has found so far, by its journal, whether it is still running or not."""
-        name, data = str(path), _files.read_bytes(_files.path_of(path))
-        if formats.is_table_of_1(data):
-            old = formats.history_of_1(json.loads(data))
-            history = History([trial.frozen() for trial in old.trials], maximize=old.settings["maximize"])
-            return result_of(Task(old.space, **old.settings), old.method, history, "as the file says")
-        run, space, settings = lines.described(name, data)
-        trials, _ = lines.renumbered(lines.read(name, data, space).trials)
-        history = History([trial.frozen() for trial in trials], maximize=settings["maximize"])
-        found = result_of(Task(space, **settings), _method(run), history, "as the journal says")
-        return replace(found, about=run.get("about", {}))
+        return Kept.in_journal(path).result("as the journal says")
 
     def insight(self) -> Insight:
         """A model of the objective, fitted to all trials, to be asked about its parameters."""
@@ -163,6 +154,39 @@ class Result:
         from hidim.report import write_report
 
         return write_report(self, path, title=title, command=command, refresh=refresh)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run as it was kept, whether it has come to a value yet or not.
+
+    Args:
+        task: what is searched.
+        method: by which.
+        history: all trials.
+        about: what else was to be remembered.
+    """
+
+    task: Task
+    method: Method
+    history: History
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def in_journal(cls, path: str | os.PathLike[str]) -> Kept:
+        name, data = str(path), _files.read_bytes(_files.path_of(path))
+        if formats.is_table_of_1(data):
+            old = formats.history_of_1(json.loads(data))
+            history = History([trial.frozen() for trial in old.trials], maximize=old.settings["maximize"])
+            return cls(Task(old.space, **old.settings), old.method, history)
+        run, space, settings = lines.described(name, data)
+        trials, _ = lines.renumbered(lines.read(name, data, space).trials)
+        history = History([trial.frozen() for trial in trials], maximize=settings["maximize"])
+        return cls(Task(space, **settings), _method(run), history, run.get("about", {}))
+
+    def result(self, stopped: str) -> Result:
+        """What it has found; `TrialError` if that is nothing yet."""
+        return replace(result_of(self.task, self.method, self.history, stopped), about=self.about)
 
 
 def result_of(task: Task, method: Method, history: History, stopped: str, own_seconds: float = 0.0) -> Result:

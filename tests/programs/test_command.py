@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -74,11 +76,74 @@ def test_a_program_that_is_not_there_is_refused():
 
 
 def test_environment_and_shell():
-    assert command(prefix="P_").environment({"x": 0.1, "model": "svm"}) == {"P_x": "0.1", "P_model": "svm"}
-    odd = Space(c=Choice("$(touch pwned)", "a'b"))
-    line = Command.of(["echo {c}"], odd, shell=True)
-    assert line.argv({"c": "a'b"}) == ["/bin/sh", "-c", "echo 'a'\"'\"'b'"]
-    assert line.argv({"c": "$(touch pwned)"})[-1] == "echo '$(touch pwned)'"
+    assert command(prefix="P_").variables({"x": 0.1, "model": "svm"}) == {"P_x": "0.1", "P_model": "svm"}
+    line = Command.of(["echo {c}"], ODD, shell=True, prefix="P_")
+    assert line.line({"c": "a'b"}) == "echo 'a'\"'\"'b'"
+    assert "touch" not in line.argv({"c": "$(touch pwned)"})[-1]
+
+
+ODD = Space(c=Choice("$(touch pwned)", "`touch pwned`", 'a\'b "c"', ""), w=Vector(2, low=0, high=1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["printf %s {c}", 'printf %s "$(printf %s {c})"', "f() { printf %s {c}; }; f 1", "printf %s ''{c}"],
+)
+def test_a_shell_hands_values_on_to_the_letter(text, tmp_path):
+    line = Command.of([text], ODD, shell=True, prefix="P_")
+    for label in ODD["c"].labels:
+        values = {"c": label, "w": np.array([0.5, 1.0])}
+        environment = {**os.environ, **line.environment(values, values)}
+        done = subprocess.run(
+            line.argv(values), env=environment, cwd=tmp_path, capture_output=True, check=True
+        )
+        assert done.stdout.decode() == label
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["echo '{c}'", 'echo "{c}"', "echo \"a 'b' {c}\"", "echo \"$(f '{c}')\""])
+def test_a_placeholder_in_quotes_is_refused(text):
+    with pytest.raises(MethodError, match="leave the quotes off"):
+        Command.of([text], ODD, shell=True, prefix="P_")
+
+
+def test_a_script_with_a_label_in_it_is_refused():
+    for words in (["sh", "-c", "echo {c}"], ["/bin/bash", "-e", "-uc", "{c}"]):
+        with pytest.raises(MethodError, match="for a part of its script"):
+            Command.of(words, ODD, prefix="P_")
+    assert Command.of(["sh", "-c", 'echo "$1"', "sh", "{c}"], ODD, prefix="P_")
+    assert Command.of(["sh", "-c", "echo {x}"], SPACE, prefix="P_")  # a number is no command
+
+
+def test_a_shell_line_in_one_word_must_be_there_in_every_trial():
+    with pytest.raises(MethodError, match="write the line as words"):
+        Command.of(["prog --depth {depth}"], SPACE, shell=True, prefix="P_")
+    words = Command.of(["prog", "--depth", "{depth}", "|", "tail", "-n1"], SPACE, shell=True, prefix="P_")
+    assert words.argv(SVM)[-1] == "prog | tail -n1"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("a=b", "equal sign"), ("TRIAL", "hidim's own"), ("RUN", "hidim's own")],
+)
+def test_names_that_cannot_be_variables(name, words):
+    with pytest.raises(MethodError, match=words):
+        Command.of(["true"], Space({name: Float(0, 1)}), prefix="HIDIM_")
+
+
+def test_names_with_braces():
+    space = Space({"a{b}": Float(0, 1)})
+    with pytest.raises(MethodError, match="has braces"):
+        Command.of(["true", "{a{b}}"], space)
+    assert Command.of(["true", "{@params}"], space)
+
+
+@pytest.mark.parametrize("words", [["{w}"], ["{w*}"], ["{@params}"], ["--env"]])
+def test_a_vector_that_is_too_long_is_handed_over_by_single_coordinates(words):
+    space = Space(w=Vector(10**9, low=0, high=1))
+    with pytest.raises(MethodError, match="1000000000 coordinates, too many"):
+        Command.of(["true", *words], space, prefix="P_" if words == ["--env"] else None)
+    assert Command.of(["true", "{w[999999999]}"], space)
 
 
 @pytest.mark.parametrize(

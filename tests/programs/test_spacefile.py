@@ -93,6 +93,7 @@ def test_all_kinds_of_parameters(tmp_path):
         (OPTION.format('[C]\ntype = "int"\nlow = 0\nhigh = 1'), 7, "rename one"),
         ('[x]\ntype = "int"\nlow = 0.5\nhigh = 3\n', 3, "must be an integer"),
         ('[x]\ntype = "float"\nlow = 0\nhigh = "a"\n', 4, "must be a number"),
+        ('# low = 3\n[x]\ntype = "float"\nlow = 2\nhigh = 1\n', 4, "low must be less than high"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path, text, line, words):
@@ -137,6 +138,11 @@ def test_json_and_configspace(tmp_path):
         read_space(written(tmp_path, "{,}", "broken.json"))
     with pytest.raises(SpaceError, match="ConfigSpace cannot read it"):
         read_space(written(tmp_path, json.dumps({"hyperparameters": [3]}), "odd.json"))
+
+
+def test_names_that_stand_for_something_else_are_refused():
+    with pytest.raises(SpaceError, match="rename it"):
+        check_values(Space({"@trial": Float(0, 1)}))
 
 
 def test_null_characters_are_refused():

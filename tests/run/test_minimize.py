@@ -176,9 +176,9 @@ def test_if_all_trials_fail_for_many_reasons_some_are_told():
 
     def objective(params):
         calls.append(params)
-        raise ValueError(f"reason {len(calls)}")
+        raise ValueError(f"reason {'abcde'[len(calls) - 1]}")
 
-    with pytest.raises(HidimError, match=r"reason 1 \(1 time\).*reason 3.*and 2 other reasons; mend"):
+    with pytest.raises(HidimError, match=r"reason a \(1 time\).*reason c.*and 2 other reasons; mend"):
         hidim.minimize(objective, SPACE, n_trials=5, method="random")
 
 

@@ -5,6 +5,7 @@ sources     which run is meant
 tune        `hidim tune`
 display     what a person sees meanwhile
 begin       `hidim init` and `hidim check`
+output      standard output, whatever it is able to show
 look        `hidim show`, `best`, `export`, `explain`
 report      `hidim report`
 about       `hidim methods`, `hidim completion`
@@ -18,6 +19,7 @@ import sys
 from collections.abc import Sequence
 
 from hidim._version import __version__
+from hidim.cli.output import speak_plainly
 from hidim.errors import HidimError
 
 
@@ -54,6 +56,7 @@ def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, give its exit code; an error that the user can mend is a line on stderr, and 2."""
+    speak_plainly()
     own, command = split_command(sys.argv[1:] if arguments is None else arguments)
     parser = build_parser()
     options = parser.parse_args(own)

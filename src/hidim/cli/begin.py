@@ -94,7 +94,7 @@ def _init(options: argparse.Namespace) -> None:
     text = found.toml(str(place)) if found.arguments else TEMPLATE.format(name=place)
     place.write_text(text, encoding="utf-8")
     print(f"{place}: {found.said}")
-    if found.arguments:
+    if found.known:
         print(f"Look over its ranges, which are guesses; then\n  {found.tune(str(place))}")
 
 
@@ -103,6 +103,7 @@ def _check(options: argparse.Namespace) -> None:
 
     from hidim.errors import HidimError
     from hidim.programs import Command, read_space
+    from hidim.programs.command import COORDINATES
     from hidim.programs.program import previewed
     from hidim.programs.spacefile import check_values
 
@@ -116,5 +117,8 @@ def _check(options: argparse.Namespace) -> None:
     if options.command:
         command = Command.of(options.command, space, prefix=options.env, shell=options.shell)
         print("For example:")
+        if space.dim > COORDINATES:
+            print(f"  none, because {space.dim} columns are not written down")
+            return
         for params in space.sample(np.random.default_rng(0), 3):
             print(f"  {previewed(command, params)}")

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from hidim._types import Params
-from hidim.programs.command import as_text
+from hidim.embed import LazyVector
+from hidim.programs.command import COORDINATES, as_plain, as_text
 from hidim.programs.program import Program
 from hidim.programs.tuning import Plan
 from hidim.result import Result
+from hidim.run.driver import kind_of_reason
 from hidim.run.progress import PIPED, Lines, Progress, Silent, Standing, duration
 from hidim.trial import History
 
@@ -148,7 +150,7 @@ def closing(result: Result, line: str, where: str, *, quiet: bool) -> str:
     rows = [f"best{said} {best.value!r} (trial {best.number})", *_listed(best.params)]
     if quiet:
         return "\n".join(rows)
-    rows += ["", " · ".join([counts(result.history), *times(result)])]
+    rows += ["", " · ".join([counts(result.history), *times(result.history, result.own_seconds)])]
     rows += [f"  {count} × {reason}" for reason, count in failures(result.history)]
     if not result.stopped.startswith("all "):
         rows.append(f"ended: {result.stopped}")
@@ -156,9 +158,10 @@ def closing(result: Result, line: str, where: str, *, quiet: bool) -> str:
     return "\n".join([*rows, f"kept in {where} · next: hidim report, hidim explain, hidim show"])
 
 
-def times(result: Result) -> list[str]:
+def times(history: History, own: float = 0.0) -> list[str]:
     """How long the program took, and hidim, as far as that was kept."""
-    known = {"program": result.objective_seconds, "own time": result.own_seconds}
+    program = sum(trial.seconds or 0.0 for trial in history if not trial.meta.get("earlier"))
+    known = {"program": program, "own time": own}
     return [f"{name} {duration(seconds)}" for name, seconds in known.items() if seconds > 0]
 
 
@@ -177,9 +180,11 @@ def counts(history: History) -> str:
 
 
 def failures(history: History, most: int = 5) -> list[tuple[str, int]]:
-    """The commonest reasons of failure, on one line each."""
-    reasons = Counter(" ".join(str(trial.reason).split())[:200] for trial in history.failed)
-    return reasons.most_common(most)
+    """The commonest reasons of failure, on one line each; those that differ in numbers only are one."""
+    reasons = [" ".join(str(trial.reason).split())[:200] for trial in history.failed]
+    kinds = [kind_of_reason(reason) for reason in reasons]
+    example = dict(zip(reversed(kinds), reversed(reasons), strict=True))
+    return [(example[kind], count) for kind, count in Counter(kinds).most_common(most)]
 
 
 def _listed(params: Params) -> list[str]:
@@ -191,12 +196,15 @@ def _listed(params: Params) -> list[str]:
 
 def shortened(value: Any) -> str:
     """A value on one line: strings in quotes, long vectors cut."""
+    if isinstance(value, np.ndarray | LazyVector):
+        value = np.asarray(value[:LONGEST])
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else as_text(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as JSON has them."""
-    from hidim.space.labels import to_plain
-
-    return {n: v.tolist() if isinstance(v, np.ndarray) else to_plain(v) for n, v in params.items()}
+    """Parameters as JSON has them; of a vector that is too long to be written down, how it begins."""
+    huge = {n for n, v in params.items() if isinstance(v, LazyVector) and len(v) > COORDINATES}
+    return {
+        n: f"{shortened(v)} ({len(v)} coordinates)" if n in huge else as_plain(v) for n, v in params.items()
+    }

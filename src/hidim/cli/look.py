@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hidim.cli.arguments import positive
-from hidim.cli.sources import add_source, find_result
+from hidim.cli.output import speak_utf8
+from hidim.cli.sources import add_source, find_kept, find_result
 
 
 def add_to(commands: Any) -> None:
@@ -38,22 +39,21 @@ def add_to(commands: Any) -> None:
 def _show(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from hidim.cli.display import counts, failures, plain, shortened, sparkline, times
+    from hidim.cli.display import counts, failures, shortened, sparkline, times
 
-    result = find_result(options)
-    history, complete = result.history, result.history.complete
-    method = result.method if result.method == result.chosen else f"{result.method} ({result.chosen})"
-    print(" · ".join([counts(history), f"method {method}, seed {result.seed}", *times(result)]))
-    for name, value in result.about.items():
-        print(f"{name}: {shlex.join(value) if isinstance(value, list) else value}")
+    kept = find_kept(options)
+    history, complete, maximize = kept.history, kept.history.complete, kept.task.maximize
+    name, chosen = kept.method.name, kept.method.chosen(kept.task).name
+    method = name if name == chosen else f"{name} ({chosen})"
+    print(" · ".join([counts(history), f"method {method}, seed {kept.task.seed}", *times(history)]))
+    for about, value in kept.about.items():
+        print(f"{about}: {shlex.join(value) if isinstance(value, list) else value}")
     values = np.array([trial.value for trial in complete], dtype=float)
-    best = (np.maximum if result.maximize else np.minimum).accumulate(values)
-    print(f"best so far {sparkline(best.tolist())} {best.tolist()[-1]!r}")
-    ordered = sorted(complete, key=lambda trial: trial.loss(maximize=result.maximize))[: options.top]
+    best = (np.maximum if maximize else np.minimum).accumulate(values).tolist()
+    print(f"best so far {sparkline(best)} {best[-1]!r}" if best else "no value yet")
+    ordered = sorted(complete, key=lambda trial: trial.loss(maximize=maximize))[: options.top]
     for trial in ordered:
-        params = "  ".join(
-            f"{name}={shortened(value)}" for name, value in list(plain(trial.params).items())[:12]
-        )
+        params = "  ".join(f"{name}={shortened(value)}" for name, value in list(trial.params.items())[:12])
         print(f"  #{trial.number:<5} {trial.value:<12.6g} {params}{'  …' * (len(trial.params) > 12)}")
     for reason, count in failures(history):
         print(f"  failed {count} ×: {reason}")
@@ -65,6 +65,7 @@ def _best(options: argparse.Namespace) -> None:
     result = find_result(options)
     best = result.best
     if options.json:
+        speak_utf8()
         about = {"value": best.value, "params": plain(best.params), "number": best.number}
         print(json.dumps(about, ensure_ascii=False))
         return
@@ -83,8 +84,9 @@ def _export(options: argparse.Namespace) -> None:
 
     if options.csv and options.json:
         raise MethodError("a table is either --csv or --json: leave one out")
-    rows = list(_rows(find_result(options)))
+    rows = list(_rows(find_kept(options).history))
     if options.out is None:
+        speak_utf8()
         _write(rows, sys.stdout, as_json=options.json)
         return
     with options.out.open("w", encoding="utf-8", newline="") as file:
@@ -92,11 +94,11 @@ def _export(options: argparse.Namespace) -> None:
     print(f"{len(rows)} trials in {options.out}")
 
 
-def _rows(result: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _rows(history: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every trial: what is known of it, and its parameters."""
     from hidim.cli.display import plain
 
-    for trial in result.history:
+    for trial in history:
         known = {"number": trial.number, "state": str(trial.state), "value": trial.value}
         known |= {"seconds": trial.seconds, "reason": trial.reason}
         yield known, plain(trial.params)

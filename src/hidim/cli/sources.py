@@ -10,7 +10,7 @@ from hidim._optional import check
 from hidim.errors import HistoryError
 
 if TYPE_CHECKING:
-    from hidim.result import Result
+    from hidim.result import Kept, Result
 
 SPACES = (".toml", ".json", ".yaml", ".yml")
 
@@ -51,13 +51,23 @@ def find_journal(given: Path | None) -> Path:
     return given
 
 
-def find_result(options: argparse.Namespace) -> Result:
-    """What the run that is meant has found so far."""
+def find_kept(options: argparse.Namespace) -> Kept:
+    """The run that is meant, whether it has come to a value yet or not."""
     if options.storage is None:
-        from hidim.result import Result
+        from hidim.result import Kept
 
-        return Result.from_journal(find_journal(options.run))
+        return Kept.in_journal(find_journal(options.run))
     check("optuna", extra="optuna")
-    from hidim.programs.shared import result_of_study
+    from hidim.programs.shared import kept_in_study
 
-    return result_of_study(options.storage, options.study, options.run)
+    return kept_in_study(options.storage, options.study, options.run)
+
+
+def find_result(options: argparse.Namespace) -> Result:
+    """What the run that is meant has found so far; `HistoryError` if that is nothing yet."""
+    kept = find_kept(options)
+    if not kept.history.complete:
+        from hidim.cli.display import counts
+
+        raise HistoryError(f"no trial has come to a value yet ({counts(kept.history)}): see `hidim show`")
+    return kept.result("as the study says" if options.storage else "as the journal says")

@@ -122,9 +122,7 @@ def run(options: argparse.Namespace) -> int:
             why = error.why.replace("fail_fast=None", "--fail-fast never")
             raise RunError(why, "mend the program, and type the same line with --retry-failed") from None
         except KeyboardInterrupt:
-            print(
-                f"hidim: interrupted before any value was there; {journal} has all that was", file=sys.stderr
-            )
+            print(f"hidim: interrupted; what was known then is in {journal}", file=sys.stderr)
             return signals.exit_code
     line = program.preview(result.best.params)
     print(closing(result, line, str(journal), quiet=options.quiet))
@@ -174,15 +172,22 @@ def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) ->
     from hidim.programs.tuning import heeding_signals
 
     check("optuna", extra="optuna")
+    from hidim.errors import RunError
     from hidim.programs.shared import Shared, found, grouped, masked
 
     name = options.study or options.space.stem
-    with heeding_signals() as signals, program:
-        stopped = Shared(
-            options.storage, name, program, space, plan, make_display(options, program, plan)
-        ).run()
-    result = found(options.storage, name, stopped)
     where = f"the study {name!r} of {masked(options.storage)}"
+    with heeding_signals() as signals:
+        try:
+            with program:
+                display = make_display(options, program, plan)
+                stopped = Shared(options.storage, name, program, space, plan, display).run()
+            result = found(options.storage, name, stopped)
+        except (KeyboardInterrupt, RunError):
+            if signals.came is None:
+                raise
+            print(f"hidim: interrupted; what was known then is in {where}", file=sys.stderr)
+            return signals.exit_code
     line = program.preview(grouped(result.best.params, space))
     print(closing(result, line, where, quiet=options.quiet))
     return signals.exit_code if signals.came is not None else 0

@@ -14,23 +14,31 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from hidim._types import Params
+from hidim.embed import LazyVector
 from hidim.errors import MethodError
-from hidim.space import Space, Vector
+from hidim.programs.guard import MARK
+from hidim.programs.shells import SCRIPT, SHELLS, in_quotes
+from hidim.space import Choice, Space, Vector
 from hidim.space.labels import to_plain
 
 #: What may stand in braces besides parameters.
 PARAMS, FOLDER, TRIAL = "@params", "@folder", "@trial"
 GIVEN = (PARAMS, FOLDER, TRIAL)
+
+#: Environment variables: the number of the trial, and, for a shell, the values of its line.
+NUMBER, VALUE = "HIDIM_TRIAL", "HIDIM_VALUE_"
 
 #: Coordinates of a vector that a program is handed.
 COORDINATES = 10_000_000
@@ -69,7 +77,8 @@ class Command:
     Args:
         words: each a sequence of texts and placeholders.
         prefix: of the environment variables that hold all parameters; None for no such variables.
-        shell: whether the words, put together, are a line for /bin/sh, values quoted.
+        shell: whether the words, put together, are a line for /bin/sh. Values stand in it as variables, which
+            no shell takes for commands, wherever in the line they are.
     """
 
     words: tuple[Word, ...]
@@ -83,9 +92,18 @@ class Command:
         """Read the words, and refuse what could not work in any trial."""
         if not words:
             raise MethodError("there is no command: give it after --, as in -- ./simulate --alpha {alpha}")
+        for vertex in space.vertices:
+            if prefix is None and not words_have_file(words) and re.search(r"[{}]", vertex.name):
+                raise MethodError(
+                    f"{vertex.name!r} has braces and cannot be a placeholder: rename it, or hand all "
+                    "parameters over by --env, or as a JSON file by {@params}"
+                )
         command = cls(tuple(read_word(word, space) for word in words), prefix, shell)
         command._check_program()
         command._check_reach(space)
+        command._check_extent(space)
+        command._check_variables(space)
+        command._check_shell(space)
         return command
 
     @property
@@ -114,11 +132,81 @@ class Command:
                 "all parameters over by --env, or as a JSON file by {@params}"
             )
 
+    def _check_extent(self, space: Space) -> None:
+        """A vector of which all is handed over cannot be as long as one of which a few coordinates are."""
+        parts = [part for word in self.words for part in word if isinstance(part, Placeholder)]
+        whole = {part.name for part in parts if part.coordinate is None}
+        for vertex in space.vertices:
+            dim = vertex.parameter.dim if isinstance(vertex.parameter, Vector) else 0
+            if dim > COORDINATES and (self.prefix is not None or PARAMS in whole or vertex.name in whole):
+                raise MethodError(
+                    f"{vertex.name!r} has {dim} coordinates, too many for a program: hand over single ones, "
+                    f"as {{{vertex.name}[7]}}"
+                )
+
+    def _check_variables(self, space: Space) -> None:
+        if self.prefix is None:
+            return
+        for name in {vertex.name for vertex in space.vertices}:
+            if "=" in name:
+                raise MethodError(f"{name!r} has an equal sign, which no variable may have: rename it")
+            if f"{self.prefix}{name}" in (NUMBER, MARK):
+                raise MethodError(
+                    f"the variable {self.prefix}{name} is hidim's own: rename {name!r}, or give another "
+                    "prefix, as --env MY_"
+                )
+
+    def _check_shell(self, space: Space) -> None:
+        """A shell must neither take values for commands nor lose its line."""
+        if self.shell:
+            if (quoted := in_quotes(self.words)) is not None:
+                raise MethodError(
+                    f"{{{quoted.name}}} stands in quotes: values are one word whatever is in them, so leave "
+                    f"the quotes off, or close them before it, as in 'a'{{{quoted.name}}}'b'"
+                )
+            self._check_presence(space)
+            return
+        name = os.path.basename("".join(map(str, self.words[0])))
+        scripts = [after for word, after in pairwise(self.words) if SCRIPT.fullmatch(str(word[0]))]
+        named = {part.name for word in scripts[:1] for part in word if isinstance(part, Placeholder)}
+        for vertex in space.vertices if name in SHELLS else ():
+            labels = vertex.parameter.labels if isinstance(vertex.parameter, Choice) else ()
+            odd = [label for label in labels if as_text(label) != shlex.quote(as_text(label))]
+            if odd and vertex.name in named:
+                raise MethodError(
+                    f"{name} would take {odd[0]!r} of {{{vertex.name}}} for a part of its script: use "
+                    f"--shell, or hand it over behind it, as in {name} -c 'echo \"$1\"' {name} "
+                    f"{{{vertex.name}}}"
+                )
+
+    def _check_presence(self, space: Space) -> None:
+        """A line in one word would be left out as a whole if a parameter in it is not there."""
+        for word in self.words:
+            if not any(isinstance(part, str) and re.search(r"\s", part) for part in word):
+                continue
+            for part in word:
+                if isinstance(part, Placeholder) and part.name not in space and part.name not in GIVEN:
+                    raise MethodError(
+                        f"{{{part.name}}} is not there in every trial, and with it would go all of the line: "
+                        f"write the line as words, as in --shell -- prog --flag {{{part.name}}}"
+                    )
+
     def argv(self, values: Mapping[str, Any]) -> list[str]:
         """The words of one trial; `values` are its parameters and what else is given."""
         if not self.shell:
             return list(self._filled(values, str))
-        return ["/bin/sh", "-c", " ".join(self._filled(values, shlex.quote))]
+        return ["/bin/sh", "-c", self._scripted(values)[0]]
+
+    def _scripted(self, values: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+        """The line for a shell, and the variables that stand in it."""
+        handed: dict[str, str] = {}
+
+        def variable(text: str) -> str:
+            name = f"{VALUE}{len(handed)}"
+            handed[name] = text
+            return f'"${{{name}}}"'
+
+        return " ".join(self._filled(values, variable)), handed
 
     def _filled(self, values: Mapping[str, Any], quoted: Any) -> Iterator[str]:
         kept = list(self.words)
@@ -139,15 +227,24 @@ class Command:
         option = len(word) == 1 and isinstance(word[0], str) and word[0].startswith("-") and len(word[0]) > 1
         return option and isinstance(following[0], Placeholder)
 
-    def environment(self, params: Params) -> dict[str, str]:
-        """Variables with all parameters of a trial."""
+    def variables(self, params: Params) -> dict[str, str]:
+        """Variables with all parameters of a trial, if it has such."""
         if self.prefix is None:
             return {}
         return {f"{self.prefix}{name}": as_text(value) for name, value in params.items()}
 
+    def environment(self, params: Params, values: Mapping[str, Any]) -> dict[str, str]:
+        """All variables that a trial needs; `values` are its parameters and what else is given."""
+        return self.variables(params) | (self._scripted(values)[1] if self.shell else {})
+
     def line(self, values: Mapping[str, Any]) -> str:
         """The command of a trial as a person would type it."""
-        return self.argv(values)[-1] if self.shell else shlex.join(self.argv(values))
+        return " ".join(self._filled(values, shlex.quote)) if self.shell else shlex.join(self.argv(values))
+
+
+def words_have_file(words: Sequence[str]) -> bool:
+    """Whether a JSON file with all parameters is handed over."""
+    return any(f"{{{PARAMS}}}" in word for word in words)
 
 
 def read_word(text: str, space: Space) -> Word:
@@ -174,8 +271,6 @@ def read_word(text: str, space: Space) -> Word:
 
 def _placeholder(name: str, names: set[str], vectors: Mapping[str, int]) -> Placeholder | None:
     if name in names or name in GIVEN:
-        if vectors.get(name, 0) > COORDINATES:
-            raise MethodError(f"{{{name}}} has {vectors[name]} coordinates, too many for a program")
         return Placeholder(name)
     if name.endswith("*") and name[:-1] in vectors:
         return Placeholder(name[:-1], spread=True)
@@ -201,8 +296,8 @@ def as_text(value: Any) -> str:
         >>> as_text(0.1), as_text(True), as_text("a b"), as_text((64, 32))
         ('0.1', 'true', 'a b', '[64, 32]')
     """
-    if isinstance(value, np.ndarray):
-        return ",".join(map(repr, value.tolist()))
+    if isinstance(value, np.ndarray | LazyVector):
+        return ",".join(map(repr, np.asarray(value).tolist()))
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str):
         return value
@@ -211,5 +306,9 @@ def as_text(value: Any) -> str:
 
 def as_json(params: Params) -> str:
     """All parameters of a trial as the text of a JSON file."""
-    plain = {n: v.tolist() if isinstance(v, np.ndarray) else to_plain(v) for n, v in params.items()}
-    return json.dumps(plain, ensure_ascii=False, indent=1)
+    return json.dumps({n: as_plain(v) for n, v in params.items()}, ensure_ascii=False, indent=1)
+
+
+def as_plain(value: Any) -> Any:
+    """A value as JSON has it: vectors and tuples are lists."""
+    return np.asarray(value).tolist() if isinstance(value, np.ndarray | LazyVector) else to_plain(value)

@@ -20,6 +20,7 @@ from hidim._types import Params
 from hidim.errors import HidimError, MethodError
 from hidim.programs.command import (
     FOLDER,
+    NUMBER,
     PARAMS,
     TRIAL,
     Command,
@@ -32,9 +33,6 @@ from hidim.programs.process import OUTPUT, Ended, Processes
 from hidim.programs.reading import Reading
 from hidim.run.evaluate import NoValue, Numbered, out_of_time
 from hidim.space import Space
-
-#: Environment variable with the number of the trial.
-NUMBER = "HIDIM_TRIAL"
 
 #: Characters of standard error that a reason of failure ends with.
 TOLD = 300
@@ -136,7 +134,7 @@ class Program(Numbered):
     def _run(self, values: dict[str, Any], params: Params, number: int, name: str) -> Ended:
         argv = self._command.argv(values)
         self.running[number] = Running(time.monotonic(), self._command.line(values))
-        environment = self._command.environment(params) | {NUMBER: str(number)}
+        environment = self._command.environment(params, values) | {NUMBER: str(number)}
         try:
             return self._processes.run(argv, environment, name, self._timeout, self._logs)
         except OSError as error:
@@ -177,7 +175,7 @@ class Program(Numbered):
 def previewed(command: Command, params: Params) -> str:
     """The command line of a configuration, as a person would type it, variables before it."""
     values = {**params, TRIAL: 0, FOLDER: "FOLDER", PARAMS: "PARAMS.json"}
-    variables = [f"{name}={shlex.quote(text)}" for name, text in command.environment(params).items()]
+    variables = [f"{name}={shlex.quote(text)}" for name, text in command.variables(params).items()]
     return " ".join([*variables, command.line(values)])
 
 

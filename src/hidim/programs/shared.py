@@ -10,13 +10,16 @@ from __future__ import annotations
 import inspect
 import logging
 import math
+import random
 import re
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import optuna
@@ -31,7 +34,7 @@ from hidim.integrations.optuna.moving import flat_params
 from hidim.programs.program import Program
 from hidim.programs.spacefile import read_space
 from hidim.programs.tuning import Plan
-from hidim.result import Result
+from hidim.result import Kept, Result
 from hidim.run.driver import kind_of_reason
 from hidim.run.evaluate import NoValue
 from hidim.run.progress import Progress, Standing
@@ -51,11 +54,14 @@ BEAT, PATIENCE = 5, 20
 #: What is called with a trial that was given up, in newer versions of Optuna and in older ones.
 STALE = ("heartbeat_stale_trial_callback", "failed_trial_callback")
 
-#: Seconds after which a storage that cannot be opened is tried again.
-PAUSES = (0.3, 1.0, 2.0)
-
 #: Seconds between two looks at trials of others.
 GLANCE = 0.5
+
+#: How often tables are made anew that another driver is making, and how databases say that.
+ATTEMPTS = 20
+COLLISIONS = ("UNIQUE constraint", "already exists", "duplicate key", "database is locked")
+
+Made = TypeVar("Made")
 
 
 class Shared:
@@ -211,26 +217,17 @@ def counted(study: Study, below: int | None = None) -> tuple[int, int]:
 
 def _storage(url: str) -> Any:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    for pause in (*PAUSES, None):
-        try:
-            return _opened(url)
-        except ImportError as error:
-            raise HidimError(f"the storage {masked(url)} needs a driver: {error}") from error
-        except Exception as error:  # as many kinds as there are databases
-            if pause is None:
-                said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-                raise HidimError(f"the storage {masked(url)} cannot be opened: {said}") from error
-            time.sleep(pause)  # several drivers that make the tables at once get into each other's way
-    raise AssertionError
-
-
-def _opened(url: str) -> Any:
-    with warnings.catch_warnings():
+    if url.rstrip("/") == "sqlite:" or ":memory:" in url:
+        raise HidimError(f"the storage {masked(url)} keeps nothing: name a file, as sqlite:///study.db")
+    with _saying(url), warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         known = inspect.signature(optuna.storages.RDBStorage).parameters
         stale = next(name for name in STALE if name in known)
         again: dict[str, Any] = {stale: lambda study, trial: study.enqueue_trial(trial.params)}
-        return optuna.storages.RDBStorage(url, heartbeat_interval=BEAT, grace_period=PATIENCE, **again)
+        made = partial(
+            optuna.storages.RDBStorage, url, heartbeat_interval=BEAT, grace_period=PATIENCE, **again
+        )
+        return _insisting(made)
 
 
 def masked(url: str) -> str:
@@ -243,14 +240,61 @@ def masked(url: str) -> str:
     return re.sub(r"(://[^:/@]*:)[^@]*@", r"\1…@", url)
 
 
+@contextmanager
+def _saying(url: str) -> Iterator[None]:
+    try:
+        yield
+    except HidimError:
+        raise
+    except ImportError as error:
+        raise HidimError(f"the storage {masked(url)} needs a driver: {error}") from error
+    except Exception as error:  # as many kinds as there are databases
+        said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise HidimError(f"the storage {masked(url)} cannot be opened: {said}") from error
+
+
+def _take_turns(engine: Any) -> None:
+    """Let SQLite look and write in one step, as other databases do: else two drivers take the same trial."""
+    if engine.dialect.name != "sqlite":
+        return
+    from sqlalchemy import event
+
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # who begins is said below, and not by Python's module
+        connection.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE}")
+
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    engine.dispose()  # connections that were there before
+
+
+def _insisting(made: Callable[[], Made]) -> Made:
+    """Two drivers that begin at once both make the tables, and the slower one finds them there."""
+    for _ in range(ATTEMPTS):
+        try:
+            return made()
+        except Exception as error:
+            if not any(word in str(error) for word in COLLISIONS):
+                raise
+            time.sleep(random.uniform(0.1, 0.5))
+    return made()
+
+
 def _study(url: str, name: str, sampler: OptunaSampler | None, *, maximize: bool) -> Study:
-    study = optuna.create_study(
-        storage=_storage(url),
-        study_name=name,
-        sampler=sampler,
-        direction="maximize" if maximize else "minimize",
-        load_if_exists=True,
-    )
+    storage = _storage(url)
+    _take_turns(storage.engine)
+    with _saying(url):
+        study = _insisting(
+            lambda: optuna.create_study(
+                storage=storage,
+                study_name=name,
+                sampler=sampler,
+                direction="maximize" if maximize else "minimize",
+                load_if_exists=True,
+            )
+        )
+    if len(study.directions) > 1:
+        raise MethodError(f"the study {name!r} has {len(study.directions)} objectives: give another --study")
     if (study.direction.name == "MAXIMIZE") != maximize:
         raise MethodError(f"the study {name!r} goes in the other direction: mend --maximize, or give --study")
     return study
@@ -268,8 +312,8 @@ def _agree(study: Study, space: Space, plan: Plan) -> None:
         raise HistoryError(f"the study {study.study_name!r} is of another space: give another --study")
 
 
-def result_of_study(url: str, name: str | None, space_file: Path | None) -> Result:
-    """What the study of a run has found so far.
+def kept_in_study(url: str, name: str | None, space_file: Path | None) -> Kept:
+    """A run as its study has it.
 
     Args:
         url: of the storage.
@@ -286,18 +330,19 @@ def result_of_study(url: str, name: str | None, space_file: Path | None) -> Resu
     text = study.user_attrs.get(SPACE)
     space = read_space(space_file) if text is None and space_file else None
     space = Space.from_json(text) if text is not None else space
-    result = from_study(study, None if space is None else flat(space)).result("as the study says")
+    optimizer = from_study(study, None if space is None else flat(space))
     about: Any = study.user_attrs.get(ABOUT, {})
-    return Result(**{**result.__dict__, "about": about if isinstance(about, dict) else {}})
+    return Kept(
+        optimizer._task, optimizer.method, optimizer.history, about if isinstance(about, dict) else {}
+    )
 
 
 def found(url: str, name: str, stopped: str) -> Result:
     """The end of a run: what its study has."""
-    try:
-        result = result_of_study(url, name, None)
-    except HidimError as error:
-        raise RunError(f"no trial came to a value: {stopped}") from error
-    return Result(**{**result.__dict__, "stopped": stopped})
+    kept = kept_in_study(url, name, None)
+    if not kept.history.complete:
+        raise RunError(f"no trial came to a value: {stopped}", "mend the program, and give another --study")
+    return kept.result(stopped)
 
 
 # -- parameters --------------------------------------------------------------------------------------------

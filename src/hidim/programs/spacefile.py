@@ -40,6 +40,7 @@ from typing import Any
 from hidim import _files
 from hidim._optional import require
 from hidim.errors import HistoryError, SpaceError
+from hidim.programs.command import GIVEN
 from hidim.programs.toml import Key, lines_of
 from hidim.space import Space
 from hidim.space.parameters import Choice, Float, Int, Vector
@@ -57,7 +58,10 @@ def read_space(path: str | os.PathLike[str]) -> Space:
     try:
         data = _files.read_bytes(place)
     except FileNotFoundError:
-        raise SpaceError(f"there is no file {place}: `hidim init {place}` writes one to begin with") from None
+        example = place if place.suffix.lower() == ".toml" else "space.toml"
+        raise SpaceError(
+            f"there is no file {place}: `hidim init {example}` writes one to begin with"
+        ) from None
     except HistoryError as error:
         raise SpaceError(str(error)) from error
     if len(data) > LARGEST:
@@ -227,6 +231,8 @@ def check_values(space: Space) -> None:
     """Refuse labels and names that no program can be handed."""
     for place in walk(space):
         parameter = place.parameter
+        if place.name in GIVEN:
+            raise SpaceError(f"{place}: {{{place.name}}} stands for something else in commands: rename it")
         texts = [place.name, *(parameter.labels if isinstance(parameter, Choice) else ())]
         if odd := [text for text in texts if isinstance(text, str) and "\0" in text]:
             raise SpaceError(f"{place}: {odd[0]!r} has a null character, which no program can be handed")

@@ -42,6 +42,6 @@ def _path(text: str) -> Key:
 
 
 def _descend(table: object) -> Iterator[str]:
-    while isinstance(table, dict):
+    while isinstance(table, dict) and table:  # a comment has no key at all
         (name, table), *_ = table.items()
         yield name

@@ -62,9 +62,10 @@ class Plan:
 
 def tune(program: Program, space: Space, plan: Plan, journal: Path, progress: Progress | bool) -> Result:
     """Run the plan to its end, or as far as it gets; `KeyboardInterrupt` if that is nowhere."""
-    _compare(journal, plan.about)
-    known = recorded_seed(journal) if plan.seed is None else plan.seed
     with program:
+        _files.exists(journal, "opened")  # a pipe would be waited for, and a device has no end
+        _compare(journal, plan.about)
+        known = recorded_seed(journal) if plan.seed is None else plan.seed
         return minimize(
             program,
             space,
@@ -100,7 +101,7 @@ def journal_of(space_file: str | os.PathLike[str]) -> Path:
 def _compare(journal: Path, about: Mapping[str, Any]) -> None:
     """Say it if the run that is gone on with was of another command: its values may mean something else."""
     try:
-        known = lines.described(str(journal), journal.read_bytes()).run.get("about", {})
+        known = lines.described(str(journal), _files.read_bytes(journal)).run.get("about", {})
     except (OSError, HidimError):  # there is none yet, or whoever opens it will say what is wrong
         return
     for key, value in about.items():
@@ -169,13 +170,14 @@ class Signals:
 
 @contextmanager
 def heeding_signals() -> Iterator[Signals]:
-    """SIGTERM and SIGHUP end a run as Ctrl-C does."""
+    """SIGTERM and SIGHUP end a run as Ctrl-C does; a signal that was to be ignored still is."""
     signals = Signals()
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return
     numbers = [n for n in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", None)) if n is not None]
-    before = {number: signal.signal(number, signals) for number in numbers}
+    heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # as by nohup
+    before = {number: signal.signal(number, signals) for number in heeded}
     try:
         yield signals
     finally:

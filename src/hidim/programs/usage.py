@@ -1,6 +1,6 @@
 """A space guessed from what a program says about itself when it is called with `--help`.
 
-Every option that takes a value is a candidate. One with a list of words becomes a choice; one whose default
+Every option that takes one value is a candidate. One with a list of words becomes a choice; one whose default
 is a number becomes a range around it; any other stands in the file as a comment, to be filled in by whoever
 knows.
 """
@@ -23,7 +23,13 @@ PATIENCE = 30.0
 #: Options that are no parameters of anybody's objective.
 UNTUNED = re.compile(
     r"(help|version|verbose|verbosity|quiet|seed|random[-_]?(state|seed)|out(put)?(.*)|log(.*)?(file|dir|path|level)|"
-    r".*(file|path|dir|folder|device|host|port|url|config|workers|threads|jobs)|name|model[-_]?in)"
+    r".*(file|path|dir|folder|device|host|port|url|config|workers|threads|jobs)|name|model[-_]?in|"
+    r"data(set)?|input|debug|gpus?([-_]?ids?)?|cuda|prefix|suffix)"
+)
+
+#: What stands for a value that is no parameter either.
+FILES = re.compile(
+    r"(in|out)?(file|path|dir|directory|folder|url|uri|host|cmd|command|date)(name|s)?", re.IGNORECASE
 )
 
 OPTION = re.compile(
@@ -36,11 +42,20 @@ OPTION = re.compile(
     re.VERBOSE,
 )
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 DEFAULT = re.compile(
-    rf"default(?:s to|\s+is|\s+value)?\s*[:=]?\s*['\"`(]?(?P<value>{NUMBER}|[\w.+-]+)", re.IGNORECASE
+    rf"default(?:s to|\s+is|\s+value)?\s*[:=]?\s*['\"`(]?(?P<value>{NUMBER}(?![\w/%])|[\w.+-]+)",
+    re.IGNORECASE,
 )
-RANGE = re.compile(rf"[\[(]\s*(?P<low>{NUMBER})\s*(?:,|\.\.|-|to)\s*(?P<high>{NUMBER})\s*[\])]")
+RANGE = re.compile(
+    rf"[\[(]\s*({NUMBER})\s*(?:,|\.\.|-|to)\s*({NUMBER})\s*[\])]"
+    rf"|({NUMBER})\s*<=?\s*x\s*<=?\s*({NUMBER})"
+    rf"|\b(?:between|from)\s+({NUMBER})\s+(?:and|to)\s+({NUMBER})(?![\w%])"
+)
+VALUES = re.compile(r"[\[(]possible values: (?P<values>[^\])]+)[\])]", re.IGNORECASE)
+
+#: An option that takes several values, which argparse writes as [X ...] or X [X ...].
+SEVERAL = re.compile(r"\[?\w+ \.\.\.\]")
 
 
 @dataclass(frozen=True)
@@ -53,6 +68,8 @@ class Argument:
         labels: of a choice.
         default: a number or a word, as text.
         bounds: as text, if the help has them.
+        joined: whether option and value are one word, as in `--prune=now`.
+        broken: whether the help says that it may be a broken number.
     """
 
     option: str
@@ -60,6 +77,13 @@ class Argument:
     labels: tuple[str, ...] = ()
     default: str | None = None
     bounds: tuple[str, str] | None = None
+    joined: bool = False
+    broken: bool = False
+
+    @property
+    def flag(self) -> str:
+        """As it stands in the command."""
+        return f"{self.option}{'=' if self.joined else ' '}{{{self.name}}}"
 
     @property
     def name(self) -> str:
@@ -85,10 +109,12 @@ class Argument:
     def _range(self) -> list[str]:
         default = float(self.default) if self.is_number and self.default else None
         texts = [text for text in (self.default, *(self.bounds or ())) if text]
-        whole = bool(texts) and all(re.fullmatch(r"[-+]?\d+", text) for text in texts)
+        whole = not self.broken and all(re.fullmatch(r"[-+]?\d+", text) for text in texts)
         if self.bounds is not None:
             low, high = self.bounds
             said = "as the help says"
+        elif default is None and self.default:
+            return ['type = "choice"', f"options = [{_quoted(self.default)}]"]
         elif default is None:
             return ['type = "float"', "low = 0.0", "high = 1.0"]
         else:
@@ -142,13 +168,19 @@ class Found:
             return (
                 "the help of the program shows no options with values; the file is an example to be filled in"
             )
+        if not self.known:
+            return (
+                f"{len(self.arguments)} options of {self.command[0]}, all as comments, because its help does "
+                "not say the values: fill in those that should vary, and delete the others"
+            )
         left = len(self.arguments) - len(self.known)
         rest = f", and {left} more as comments, of which it does not say the values" if left else ""
-        return f"{len(self.known)} parameters from the help of {self.command[0]}{rest}"
+        some = f"{len(self.known)} parameter{'s' * (len(self.known) != 1)}"
+        return f"{some} from the help of {self.command[0]}{rest}"
 
     def tune(self, place: str) -> str:
         """The line to go on with."""
-        flags = [f"{a.option} {{{a.name}}}" for a in self.known]
+        flags = [argument.flag for argument in self.known]
         return " ".join(["hidim tune", shlex.quote(place), "--", shlex.join(self.command), *flags])
 
     def toml(self, place: str) -> str:
@@ -184,7 +216,8 @@ def _arguments(text: str) -> Iterator[Argument]:
     seen: set[str] = set()
     for option, value, words in _paragraphs(text):
         argument = _argument(option, value, words)
-        if argument.name not in seen and not UNTUNED.fullmatch(argument.name):
+        untuned = UNTUNED.fullmatch(argument.name) or FILES.fullmatch(value.strip("[]=<>"))
+        if argument.name not in seen and not untuned:
             seen.add(argument.name)
             yield argument
 
@@ -208,15 +241,30 @@ def _paragraphs(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _argument(option: str, value: str, words: str) -> Argument:
-    inner = value.strip("[]=<>{}()")
-    labels = tuple(part.strip() for part in re.split(r"[,|]", inner)) if re.search(r"[,|]", inner) else ()
-    bounds = RANGE.search(words)
-    default = DEFAULT.search(words)
+    words = re.sub(r"^,\s*-\w[ =]\S+", "", words)  # the short form, if it comes second
     said = re.sub(r"\s+", " ", words).strip(" :-")
+    joined = value.startswith("[=")
+    if SEVERAL.search(words):
+        return Argument(option, said[:120], joined=joined)
+    listed = VALUES.search(words)
+    inner = value.strip("[]=<>{}()") if listed is None else listed["values"]
+    labels = tuple(part.strip() for part in re.split(r"[,|]", inner)) if re.search(r"[,|]", inner) else ()
+    default = DEFAULT.search(words)
     return Argument(
         option,
         said[:120],
-        tuple(label for label in labels if label and label != "..."),
+        tuple(label for label in dict.fromkeys(labels) if label and label != "..."),
         None if default is None else default["value"].rstrip("."),
-        None if bounds is None or labels else (bounds["low"], bounds["high"]),
+        None if labels else _bounds(words),
+        joined,
+        re.fullmatch(r"float|real|double", inner, re.IGNORECASE) is not None,
     )
+
+
+def _bounds(words: str) -> tuple[str, str] | None:
+    """The range that a help names, if it is one."""
+    match = RANGE.search(words)
+    if match is None:
+        return None
+    low, high = (text for text in match.groups() if text is not None)
+    return (low, high) if float(low) < float(high) else None

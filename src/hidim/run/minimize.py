@@ -17,7 +17,7 @@ from hidim.methods import Method
 from hidim.optimizer import Optimizer, is_whole
 from hidim.result import Result
 from hidim.run.crew import Crew
-from hidim.run.driver import Callback, Driver, Limits, Stop
+from hidim.run.driver import Callback, Driver, Limits, Stop, kind_of_reason
 from hidim.run.earlier import EARLIER, Source, adapted, is_earlier, missing, unfinished
 from hidim.run.evaluate import Call, Objective, takes_keywords
 from hidim.run.executors import Inline, Threads
@@ -201,7 +201,8 @@ def _nothing(
     reasons = [str(trial.reason) for trial in history.failed if not is_earlier(trial)]
     if not reasons:
         return RunError(f"no trial was finished: {stopped}")
-    counts = {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
+    kinds = [kind_of_reason(reason) for reason in reasons]  # of which the first reason stands for all
+    counts = {reasons[kinds.index(kind)]: kinds.count(kind) for kind in dict.fromkeys(kinds)}
     listed = "; ".join(
         f"{reason} ({count} time{'s' * (count > 1)})" for reason, count in list(counts.items())[:3]
     )
