@@ -370,6 +370,13 @@ def test_explain_keeps_labels_that_are_numbers_apart_from_values():
     assert "n: 2 has 0.5 (1 trial), 1 has 0.75 (1 trial), all 1 (1 trial)" in text
 
 
+def test_an_insight_says_of_what_it_is():
+    assert (
+        repr(Insight(PLANE, evaluated(PLANE, lambda p: p["x"], 3)))
+        == "Insight(2 columns, History(3 complete))"
+    )
+
+
 def test_explain_of_no_trials():
     assert Insight(PLANE, History([])).explain() == "Nothing found yet: no trials."
 

@@ -78,6 +78,9 @@ class Insight:
         insight.pruned = reading.pruned
         return insight
 
+    def __repr__(self) -> str:
+        return f"Insight({self.space.dim} columns, {self.history!r})"
+
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of: models are fitted again where they are needed."""
         return {name: vars(self)[name] for name in ("space", "history", "maximize", "pruned", "_best")}
