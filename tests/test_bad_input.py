@@ -180,7 +180,7 @@ USE = {
         r"trial 99 was not asked for.*use add\(params, value\)",
     ),
     "negative number": (lambda o: o.tell(-1, 2.0), TrialError, "trial -1 was not asked for"),
-    "no trial": (lambda o: o.tell("2", 2.0), TrialError, "wants a trial or its number, not '2'"),
+    "no trial": (lambda o: o.tell("2", 2.0), TrialError, r"its number, not '2'; use add\(params, value\)"),
     "a truth value for a trial": (lambda o: o.tell(True, 2.0), TrialError, "wants a trial or its number"),
     "another optimizer's trial": (
         lambda o: o.tell(Optimizer(SPACE, "random", seed=8).ask(3)[2], 2.0),

@@ -300,6 +300,12 @@ def test_slices_of_a_run_that_avoids_penalties_know_them(penalty):
     assert result.importance()["x"] > 0.5
 
 
+def test_penalties_of_large_values_lie_below():
+    history = evaluated(PLANE, lambda p: -1e3 if p["x"] > 0.7 else p["x"] + p["y"], 40)
+    text = " ".join(Insight(PLANE, history, maximize=True).explain().split())
+    assert "values from -1000 downwards, out of proportion" in text
+
+
 def test_the_edge_of_a_step_without_penalties_is_seen():
     history = evaluated(PLANE, lambda p: (2.0 if p["x"] > 0.5 else 1.0) + 0.3 * p["y"], 60)
     insight = Insight(PLANE, history)
@@ -354,6 +360,25 @@ def test_explain_ranks_the_options_with_counts():
     line = next(line for line in text.splitlines() if line.startswith("  model: "))
     assert line.index("svm") < line.index("none")
     assert line.count("trials)") == 2
+
+
+def test_explain_keeps_labels_that_are_numbers_apart_from_values():
+    space = Space(n=Choice(1, 2, "all"))
+    told = ((2, 0.5), (1, 0.75), ("all", 1.0))
+    trials = [Trial({"n": label}, i).completed(value, rank=i) for i, (label, value) in enumerate(told)]
+    text = Insight(space, History(trials)).explain()
+    assert "n: 2 has 0.5 (1 trial), 1 has 0.75 (1 trial), all 1 (1 trial)" in text
+
+
+def test_an_insight_says_of_what_it_is():
+    assert (
+        repr(Insight(PLANE, evaluated(PLANE, lambda p: p["x"], 3)))
+        == "Insight(2 columns, History(3 complete))"
+    )
+
+
+def test_explain_of_no_trials():
+    assert Insight(PLANE, History([])).explain() == "Nothing found yet: no trials."
 
 
 def test_explain_tells_of_noise_in_units_and_of_luck():

@@ -425,7 +425,18 @@ def test_lazy_vectors_travel_to_workers():
 
 
 @pytest.mark.parametrize(
-    "use", [lambda x: ((x - 0.3) ** 2).sum(), lambda x: x.sum(), lambda x: 2 * x, lambda x: x @ x]
+    "use",
+    [
+        lambda x: ((x - 0.3) ** 2).sum(),
+        lambda x: x.sum(),
+        lambda x: 2 * x,
+        lambda x: x @ x,
+        np.exp,
+        lambda x: np.array([1.0, 2.0]) * x,
+        lambda x: np.add.reduce(x),
+        lambda x: x[x > 0],
+        lambda x: 1 / x,
+    ],
 )
 def test_arithmetic_says_what_to_do_instead(use):
     x = LazyVector(Gaussian(high=10**9, low=2, seed=0), np.zeros(2))

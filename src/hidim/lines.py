@@ -293,7 +293,10 @@ def check(name: str, found: Event, wanted: Mapping[str, Any]) -> None:
         # As text: the order of parameters counts, because it is the order of the columns.
         if key in wanted and json.dumps(found.get(key)) != json.dumps(wanted[key]):
             difference = _difference(key, found, wanted)
-            raise HistoryError(f"{name} is the journal of {what}{difference}: give another path")
+            mend = "give another path"
+            if key == "space":
+                mend += ", and start_from with this one, which takes over the trials that fit"
+            raise HistoryError(f"{name} is the journal of {what}{difference}: {mend}")
 
 
 def _difference(key: str, found: Event, wanted: Mapping[str, Any]) -> str:

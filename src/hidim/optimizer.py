@@ -265,7 +265,10 @@ class Optimizer:
     def _running(self, trial: Trial | int) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
         if not is_whole(number):
-            raise TrialError(f"tell wants a trial or its number, not {trial!r}")
+            raise TrialError(
+                f"tell wants a trial or its number, not {trial!r}; "
+                "use add(params, value) for evaluations from elsewhere"
+            )
         if not 0 <= number < len(self._trials):
             raise TrialError(
                 f"trial {number} was not asked for: this optimizer has asked for {len(self._trials)} trials; "

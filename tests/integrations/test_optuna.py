@@ -160,6 +160,22 @@ def test_numbers_and_labels_are_not_taken_for_each_other():
         study.ask().suggest_float("kind", 0, 1)
 
 
+def test_a_number_in_the_place_of_the_method_is_taken_for_a_seed_that_lost_its_name():
+    with pytest.raises(MethodError, match=r"OptunaSampler\(seed=42\)"):
+        hidim.OptunaSampler(42)
+
+
+def test_explain_says_how_many_trials_were_pruned():
+    study = optuna.create_study()
+    for value in (1.0, 2.0):
+        study.add_trial(optuna.create_trial(value=value))
+    study.add_trial(optuna.create_trial(state=optuna.trial.TrialState.PRUNED, intermediate_values={1: 3.0}))
+    study.add_trial(optuna.create_trial(state=optuna.trial.TrialState.PRUNED))
+    insight = pickle.loads(pickle.dumps(hidim.Insight.from_study(study)))
+    assert "4 trials (3 complete, 1 failed)" in insight.explain()
+    assert "Pruned: 1 of the complete ones" in insight.explain()
+
+
 def test_a_given_space_that_is_wider_than_the_objective_is_said(caplog):
     run(lambda t: t.suggest_float("x", 0, 1), 4, hidim.OptunaSampler(space=Space(x=Float(-9, 9)), seed=0))
     assert caplog.text.count("'x' has another range now") == 1

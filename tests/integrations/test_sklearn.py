@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hidim import Choice, Float, Int, Space, TrialState, Vector
-from hidim.errors import HistoryError, MethodError, SpaceError
+from hidim.errors import HistoryError, MethodError, ParameterError, SpaceError
 from hidim.integrations.sklearn import SearchCV
 
 X, Y = load_iris(return_X_y=True)
@@ -162,6 +162,8 @@ def test_tuples_are_labels_and_all_kinds_of_parameters_are_passed_on():
         ({"x": stats.norm()}, "the parameter 'x' cannot be .*Float.*scipy.stats"),
         ({"x": stats.uniform}, "the parameter 'x' cannot be .*frozen"),
         ({"x": "rbf"}, "the parameter 'x' cannot be 'rbf'"),
+        ({"x": (1e-3, 1e3, "log-uniform")}, r"no range .*: write Float\(0\.001, 1000\.0, log=True\)"),
+        ({"x": (1, 5, "uniform")}, r"no range .*: write Int\(1, 5\)"),
         ({"x": stats.loguniform(1, 10, loc=-5)}, "the parameter 'x': .*low > 0"),
         ({"x": stats.uniform([0, 1], 1)}, "the parameter 'x': .*must be a number"),
         ({"x": []}, "the parameter 'x': .*no options"),
@@ -416,6 +418,20 @@ def test_candidates_that_are_known_to_be_good_come_first_and_callbacks_see_all(t
     assert search.cv_results_["params"][0] == known
     assert seen == [0, 1, 2, 3, 4]
     assert len(kept(tmp_path, 5, start_with=[known]).cv_results_["params"]) == 5
+
+
+@pytest.mark.parametrize("n_iter", [4, 5])
+def test_a_journal_of_other_data_is_refused_if_their_number_shows_it(tmp_path, n_iter):
+    search = kept(tmp_path, 4).set_params(n_iter=n_iter)
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(HistoryError, match=r"other data: .* \[50, 50, 50\] samples, now \[40, 40, 40\]"):
+        search.fit(X[::5].repeat(4, axis=0), y[::5].repeat(4))
+
+
+def test_a_single_configuration_to_start_with_is_no_list_of_them():
+    search = SearchCV(SVC(), Space(C=Float(1e-3, 1e3)), n_iter=2, start_with={"C": 1.0})
+    with pytest.raises(ParameterError, match=r"write \[\{'C': 1.0\}\]"):
+        search.fit(*load_iris(return_X_y=True))
 
 
 def test_a_journal_of_other_folds_is_refused_and_stays_whole(tmp_path):

@@ -190,3 +190,10 @@ def test_names_are_no_formulas(tmp_path):
     labels = {axis.get_xlabel() for axis in figure.axes}
     assert r"\$\frac\$" in labels
     assert any(r"a\x00\x07" in label for label in labels)
+
+
+def test_a_result_is_no_insight_and_the_error_says_how_to_have_one():
+    optimizer = Optimizer(Space(x=Float(0, 1)), "random")
+    optimizer.tell(optimizer.ask(), 1.0)
+    with pytest.raises(HidimError, match=r"as result\.insight\(\)"):
+        plot.overview(optimizer.result())

@@ -12,7 +12,7 @@ import pytest
 
 import hidim
 from hidim import Choice, Float, HidimError, Int, Space, TrialState, Vector
-from hidim.errors import MethodError
+from hidim.errors import MethodError, ParameterError
 from hidim.methods import configured
 
 SPACE = Space(x=Float(0, 1), c=Choice("a", "b"))
@@ -307,6 +307,25 @@ def test_configurations_to_start_with_come_first_and_only_once(tmp_path):
         )
     assert [t.params for t in result.history[:2]] == given
     assert sum(t.params in given for t in result.history) == 2
+
+
+def test_a_run_too_short_for_a_model_is_told_how_to_have_one(caplog):
+    hidim.minimize(lambda p: p["x"], Space(x=Float(0, 1)), 4)
+    assert "as in method='mixed(initial=2)'" in caplog.text
+    caplog.clear()
+    hidim.minimize(lambda p: p["x"], Space(x=Float(0, 1)), 4, method="mixed(initial=2)")
+    hidim.minimize(lambda p: p["n"], Space(n=Int(1, 4)), 4)  # there is no more to be tried
+    assert "no model will be asked" not in caplog.text
+
+
+def test_a_single_configuration_to_start_with_is_no_list_of_them():
+    with pytest.raises(ParameterError, match=r"a list of configurations is wanted.*: write \[\{'x': 0.5"):
+        hidim.minimize(lambda p: p["x"], SPACE, 3, start_with={"x": 0.5, "c": "a"})
+
+
+def test_an_objective_and_a_space_in_the_wrong_order_are_told_so():
+    with pytest.raises(MethodError, match="the objective comes first"):
+        hidim.minimize(SPACE, lambda p: p["x"], 3)
 
 
 def test_a_configuration_to_start_with_must_fit_the_space():

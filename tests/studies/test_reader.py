@@ -161,3 +161,25 @@ def test_what_is_no_study_of_this_kind_is_refused():
         read_study("name")
     with pytest.raises(SpaceError, match="no vectors"):
         read_study(optuna.create_study(), Space(w=Vector(3)))
+
+
+def test_a_given_space_that_is_narrower_than_what_is_asked_for_is_said_once(caplog):
+    study = optuna.create_study()
+    added(study, 0.1, 1.0)
+    added(study, 0.2, 1.0)
+    read_study(study, Space(x=Float(0, 0.5)))
+    assert caplog.text.count("trial 0 asks for x in [0, 1], the given space has [0, 0.5]") == 1
+
+
+def test_it_is_said_why_trials_are_left_out(caplog):
+    study = optuna.create_study()
+    study.add_trial(optuna.create_trial(value=1.0))
+    wider = {"x": FloatDistribution(0, 9)}
+    for x in (5.0, 8.0):
+        study.add_trial(optuna.create_trial(params={"x": x}, distributions=wider, value=1.0))
+    for x in (0.1, 0.2):
+        added(study, x, 1.0)
+    read_study(study)
+    assert "3 of 5 finished trials of the study are left out" in caplog.text
+    assert "2 outside of what its parameters may be now, 1 without parameters" in caplog.text
+    assert "a worker that died" not in caplog.text

@@ -38,8 +38,6 @@ class LazyVector:
         (1000000000, True)
     """
 
-    __array_ufunc__ = None  # so that `array == x` is answered here
-
     def __init__(
         self,
         embedding: Embedding,
@@ -131,7 +129,15 @@ class LazyVector:
         )
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __pow__ = __neg__ = _refuse
-    sum = mean = min = max = dot = __matmul__ = __rmatmul__ = __abs__ = _refuse
+    __rtruediv__ = __rpow__ = __mod__ = __floordiv__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    sum = mean = std = min = max = dot = __matmul__ = __rmatmul__ = __abs__ = _refuse
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **_: object) -> bool:
+        """`array == x` is answered as `x == array` is; all others, as np.exp(x), are refused."""
+        if ufunc not in (np.equal, np.not_equal) or method != "__call__":
+            self._refuse()
+        other = inputs[0] if inputs[1] is self else inputs[1]
+        return (self == other) is (ufunc is np.equal)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LazyVector):

@@ -62,6 +62,7 @@ class Insight:
         self.space = space
         self.history = history
         self.maximize = history.maximize if maximize is None else maximize
+        self.pruned = 0
         self._best = best
 
     @classmethod
@@ -73,11 +74,16 @@ class Insight:
             space: if it is known; else it is what the trials show.
         """
         reading = read_study(study, space)
-        return cls(reading.space, reading.history)
+        insight = cls(reading.space, reading.history)
+        insight.pruned = reading.pruned
+        return insight
+
+    def __repr__(self) -> str:
+        return f"Insight({self.space.dim} columns, {self.history!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of: models are fitted again where they are needed."""
-        return {name: vars(self)[name] for name in ("space", "history", "maximize", "_best")}
+        return {name: vars(self)[name] for name in ("space", "history", "maximize", "pruned", "_best")}
 
     @cached_property
     def best(self) -> Trial:

@@ -50,6 +50,7 @@ class Findings(Protocol):
     space: Space
     history: History
     maximize: bool
+    pruned: int
 
     @property
     def best(self) -> Trial: ...
@@ -92,7 +93,7 @@ def _outcome(insight: Findings) -> Iterator[str]:
     history = insight.history
     counts = Counter(trial.state for trial in history)
     parts = [f"{counts[state]} {state}" for state in TrialState if counts[state]]
-    tally = f"{counted(len(history), 'trial')} ({', '.join(parts) or 'none'})"
+    tally = f"{counted(len(history), 'trial')} ({', '.join(parts)})" if parts else "no trials"
     if not history.complete:
         yield f"Nothing found yet: {tally}."
         return
@@ -101,6 +102,11 @@ def _outcome(insight: Findings) -> Iterator[str]:
     yield f"Best value {best.value:.6g} ({extreme} is best): trial {best.number} of {tally}."
     if best.value != first.value:
         yield f"It has the best mean; the {extreme} single value is {first.value:.6g}, trial {first.number}."
+    if insight.pruned:
+        yield (
+            f"Pruned: {insight.pruned} of the complete ones; each counts by its last intermediate value, or "
+            "by the median of the others if that is worse."
+        )
 
 
 def _failures(insight: Findings) -> Iterator[str]:
@@ -235,9 +241,11 @@ def _penalties(insight: Findings) -> Iterator[str]:
     if cut is not None:
         losses = insight.history.losses(maximize=insight.maximize)
         count = int(cut.penalties(losses).sum())
+        on = "downwards" if insight.maximize else "on"
         yield (
-            f"Penalties: {counted(count, 'value')} from {sign * cut.first:.4g} on, out of proportion to all "
-            f"others, which end at {sign * cut.worst:.4g}. What matters is told without the gap between them."
+            f"Penalties: {counted(count, 'value')} from {sign * cut.first:.4g} {on}, out of proportion to "
+            f"all others, which end at {sign * cut.worst:.4g}. What matters is told without the gap between "
+            "them."
         )
 
 
@@ -354,7 +362,8 @@ def _ranking(insight: Findings, vertex: Vertex) -> list[str]:
     told = []
     for option in dict.fromkeys(picked.tolist()):  # in the order of their best trials
         rows = active[picked == option]
-        told.append(f"{labels[option]} {insight.ranked[rows[0]].value:.4g} ({counted(len(rows), 'trial')})")
+        name = f"{labels[option]} has" if isinstance(labels[option], int | float) else labels[option]
+        told.append(f"{name} {insight.ranked[rows[0]].value:.4g} ({counted(len(rows), 'trial')})")
     worse, untried = len(told) - MOST_OPTIONS, len(labels) - len(told)
     rest = [f"{worse} worse"] if worse > 0 else []
     return told[:MOST_OPTIONS] + rest + ([f"{untried} without a value"] if untried else [])

@@ -11,6 +11,7 @@ from typing import Any
 from hidim._types import Params
 from hidim.optimizer import Optimizer
 from hidim.run.journal import Journal
+from hidim.space.values import all_validated
 from hidim.trial import History, Trial, same_params
 
 Callback = Callable[[Trial, History], object]
@@ -33,7 +34,7 @@ class Candidates:
         self.known = list(optimizer.history.finished)
         self._again = [trial.copied() for trial in optimizer.history.running]
         seen = [trial.params for trial in optimizer.history]
-        valid = [optimizer.space.validate(params) for params in first]
+        valid = all_validated(optimizer.space, first)
         self._given: list[Params] = [p for p in valid if not any(same_params(p, other) for other in seen)]
 
     @classmethod

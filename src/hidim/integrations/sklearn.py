@@ -64,7 +64,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
             `n_jobs` workers busy, which is one without `n_jobs`.
         start_with: candidates to be scored first, as configurations of the space.
         journal: a file that keeps every candidate with its scores. If it exists, `fit` goes on from it: what
-            has been scored is not scored again. It is for the same data, folds and metrics.
+            has been scored is not scored again. It is for the same data, folds and metrics; other data of the
+            same size cannot be told from them, as in `cross_val_score(SearchCV(…, journal=…))`.
         callbacks: called after every candidate with its trial and the history.
 
     All other arguments, and the attributes after `fit`, are those of `RandomizedSearchCV`. One is added:
@@ -195,6 +196,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
             if not self.optimizer_.history.complete:
                 raise HidimError(f"no candidate has a score: {self.optimizer_.history.failed[0].reason}")
             results = evaluate_candidates([_candidate(self.optimizer_.best.params, objects)], cv=folds)
+            told = _by_candidate(self._table[1], self._table[2])
+            _check_alike(told[-1]["folds"], [rows for _, rows in known.values() if rows is not None])
             self._table = ([], self._table[1], self._table[2])
         if refused:
             warnings.warn(
@@ -285,13 +288,19 @@ def _completed(
 
 
 def _check_alike(rows: list[Params], known: list[list[Params]]) -> None:
-    """Refuse to go on from scores of other folds or metrics."""
+    """Refuse to go on from scores of other folds or metrics, or of data of another size."""
     for others in known:
         now, before = ((len(r), sorted(r[0]), sorted(_named(r[0]["test_scores"]))) for r in (rows, others))
         if now != before:
             raise HistoryError(
                 "the journal is of a search with other folds, metrics or return_train_score: "
                 f"{before[0]} folds of {', '.join(before[2])}, now {now[0]} of {', '.join(now[2])}; give "
+                "another path"
+            )
+        sizes, old = ([row.get("n_test_samples") for row in r] for r in (rows, others))
+        if sizes != old:
+            raise HistoryError(
+                f"the journal is of a search in other data: its folds have {old} samples, now {sizes}; give "
                 "another path"
             )
 
@@ -354,6 +363,12 @@ def _parameter(name: str, value: Any) -> tuple[Parameter, dict[Label, Any]]:
     if isinstance(value, Float | Int | Vector | Choice):
         return value, {}
     try:
+        if isinstance(value, tuple) and value[2:3] in (("log-uniform",), ("uniform",)):
+            log = ", log=True" if value[2] == "log-uniform" else ""
+            raise SpaceError(
+                f"a tuple is a list of values, and no range as in scikit-optimize: write "
+                f"{'Int' if isinstance(value[0], int) else 'Float'}({value[0]!r}, {value[1]!r}{log})"
+            )
         if isinstance(value, list | tuple | range | np.ndarray):
             values = {_label(v): v for v in value}
             if len(values) < len(value):

@@ -133,13 +133,15 @@ class Recipe(Method):
             return self._design(scene, rng, fallback=str(error))
 
     def _tell_if_no_model_is_asked(self, task: Task, initial: int) -> None:
-        if task.budget is not None and task.budget <= initial:
+        if task.budget is not None and task.budget <= min(initial, task.space.size - 1):
             logger.warning(
                 "%s begins with %d points of a design, and there are but %d trials: no model will be asked; "
-                "plan more, or set initial=",
+                "plan more, or take fewer such points, as in method='%s(initial=%d)'",
                 self.name,
                 initial,
                 task.budget,
+                self.name,
+                max(task.budget // 2, 1),
             )
 
     def _design(self, scene: Scene, rng: Rng, **meta: str) -> Suggestion:

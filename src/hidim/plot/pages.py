@@ -85,7 +85,10 @@ def _insight(
     if isinstance(space, Insight):
         insight = space
     elif history is None:
-        raise HidimError("a picture is drawn of a space and its history, or of an Insight")
+        raise HidimError(
+            "a picture is drawn of a space and its history, or of an Insight, as result.insight() or "
+            "Insight.from_study(study) gives it"
+        )
     else:
         insight = Insight(space, history, maximize=maximize, best=best)
     _check_drawable(insight.history)

@@ -133,6 +133,7 @@ class _Told:
         self.space: Space = known.insight.space
         self.history: History = known.insight.history
         self.maximize: bool = known.insight.maximize
+        self.pruned: int = known.insight.pruned
 
     @property
     def best(self) -> Trial:

@@ -24,6 +24,7 @@ from hidim.run.executors import Inline, Threads
 from hidim.run.journal import Journal, recorded_seed
 from hidim.run.progress import Progress, make_progress
 from hidim.space import Space
+from hidim.space.values import all_validated
 from hidim.trial import History, Trial, TrialState, same_params
 
 
@@ -103,6 +104,8 @@ def minimize(
         >>> round(result.best.params["x"], 2)
         0.3
     """
+    if isinstance(objective, Space):
+        raise MethodError("the objective comes first, then the space: minimize(objective, space, n_trials=…)")
     limits = Limits(
         math.inf if n_trials is None else _positive("n_trials", n_trials, whole=True),
         None if timeout is None else _positive("timeout", timeout),
@@ -125,7 +128,7 @@ def minimize(
         taken = adapted(start_from, space, assume or {}, maximize=maximize)
     budget = None if n_trials is None else int(n_trials) + len(taken)
     optimizer = Optimizer(space, method=method, seed=seed, budget=budget, maximize=maximize, noisy=noisy)
-    first = [space.validate(params) for params in start_with]
+    first = all_validated(space, start_with)
     call = Call(objective, takes_keywords(objective, space), limits.timeout)
     remembered = serial.plain(dict(about or {}))
     with _crew(call, executor, workers) as crew, _journal(journal, optimizer, remembered) as kept:

@@ -8,7 +8,8 @@
     running     a running trial, at the point that was suggested as far as nothing else was evaluated
     waiting     the same, if it was enqueued with all its parameters
 
-Trials that do not fit the space, as after a change of ranges, are left out.
+Trials that do not fit the space, as after a change of ranges, and those that never asked for a parameter are
+left out.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ import numpy as np
 
 from hidim._types import Params
 from hidim.errors import MethodError, ParameterError, SpaceError
-from hidim.space import Choice, Space, Vector
+from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.space.parameters import Parameter
-from hidim.studies.coders import Coder, value_at
+from hidim.studies.coders import Coder, kind, value_at
 from hidim.studies.notes import FAILED, FORMAT, INTERRUPTED, Note
 from hidim.studies.shape import Shape
 from hidim.trial import History, Trial
@@ -47,12 +48,14 @@ class Reading:
         history: its trials in that space, by Optuna's numbers.
         coders: of those parameters that were seen.
         fingerprint: of the space.
+        pruned: how many of the complete trials of the history were pruned.
     """
 
     space: Space
     history: History
     coders: Mapping[str, Coder]
     fingerprint: str
+    pruned: int = 0
 
 
 def fingerprint(space: Space) -> str:
@@ -76,7 +79,9 @@ class StudyReader:
         self._coders: Mapping[str, Coder] = {}
         self._kept: dict[int, Trial | None] = {}  # as last read; None: left out
         self._told, self._is_given = 0, space is not None
+        self._given = {} if space is None else {each.name: each.parameter for each in space.vertices}
         self._unasked: set[str] = set()
+        self._narrower: set[str] = set()
         self.is_constrained = False
 
     @property
@@ -103,8 +108,10 @@ class StudyReader:
         if fresh or not self._fingerprint or len(self._kept) < len(self._done):
             self._enter(fresh)
         pending = [self._pending(t) for t in trials if not t.state.is_finished() and t.number != but]
-        every = sorted([*self._finished(maximize), *(t for t in pending if t)], key=lambda t: t.number)
-        return Reading(self._space, History(every, maximize=maximize), self._coders, self._fingerprint)
+        done = self._finished(maximize)
+        pruned = sum(t.value is not None and self._is_pruned(t) for t in done)
+        history = History(sorted([*done, *filter(None, pending)], key=lambda t: t.number), maximize=maximize)
+        return Reading(self._space, history, self._coders, self._fingerprint, pruned)
 
     def _enter(self, trials: Sequence[Any]) -> None:
         """Trials that have finished since."""
@@ -122,18 +129,29 @@ class StudyReader:
         self._coders = coders
         for number in self._done.keys() - self._kept.keys():
             self._kept[number] = self._as_trial(self._done[number])
-        left_out = sum(
-            trial is None and INTERRUPTED not in self._done[number].system_attrs
-            for number, trial in self._kept.items()
+        self._tell_left_out()
+
+    def _tell_left_out(self) -> None:
+        """How many trials count for nothing, and why."""
+        gone = [self._done[number] for number, trial in self._kept.items() if trial is None]
+        gone = [trial for trial in gone if INTERRUPTED not in trial.system_attrs]
+        if len(gone) <= self._told:
+            return
+        self._told = 2 * len(gone)
+        died = [_is_lost(trial, Note.read(trial.system_attrs, trial.number)) for trial in gone]
+        lost = sum(died)
+        empty = sum(not trial.params and not dead for trial, dead in zip(gone, died, strict=True))
+        whys = {
+            "outside of what its parameters may be now": len(gone) - lost - empty,
+            "without parameters": empty,
+            "given up by a worker that died": lost,
+        }
+        logger.warning(
+            "%d of %d finished trials of the study are left out: %s",
+            len(gone),
+            len(self._done),
+            ", ".join(f"{count} {why}" for why, count in whys.items() if count),
         )
-        if left_out > self._told:
-            logger.warning(
-                "%d of %d finished trials of the study are left out: they lie outside of what its parameters "
-                "may be now, or were given up by a worker that died",
-                left_out,
-                len(self._done),
-            )
-            self._told = 2 * left_out
 
     def _finished(self, maximize: bool) -> list[Trial]:
         """By the order of finishing, which is their rank."""
@@ -162,9 +180,9 @@ class StudyReader:
     def _as_trial(self, trial: Any) -> Trial | None:
         note = Note.read(trial.system_attrs, trial.number)
         value, reason = _outcome(trial)
-        complete, failed = (trial.state.name == name for name in ("COMPLETE", "FAIL"))
-        if failed and note is not None and FAILED not in trial.system_attrs:
-            return None  # nobody saw it fail: its worker is gone
+        complete = trial.state.name == "COMPLETE"
+        if _is_lost(trial, note) or (complete and self._space and not trial.params):
+            return None
         params = self._params(trial.params, None if complete else note, fill=complete)
         if params is None:
             return None
@@ -175,6 +193,22 @@ class StudyReader:
         return done.frozen()
 
     def _tell_unasked(self, trial: Any, params: Params) -> None:
+        """Where the given space is not what the objective asks for."""
+        for name, asked in trial.distributions.items():
+            here = self._given.get(name)
+            if name in self._narrower or not isinstance(here, Float | Int) or kind(asked) == "categorical":
+                continue
+            if asked.low < here.low or asked.high > here.high:
+                self._narrower.add(name)
+                logger.warning(
+                    "trial %d asks for %s in [%g, %g], the given space has [%g, %g]: nothing beyond is tried",
+                    trial.number,
+                    name,
+                    asked.low,
+                    asked.high,
+                    here.low,
+                    here.high,
+                )
         names = params.keys() - trial.params.keys() - self._unasked
         if names:
             self._unasked |= names
@@ -223,6 +257,11 @@ class StudyReader:
 
     def _is_current(self, note: Note) -> bool:
         return note.space == self._fingerprint and len(note.point) == self._space.dim
+
+
+def _is_lost(trial: Any, note: Note | None) -> bool:
+    """Whether it is one of hidim's, and nobody saw it fail: its worker is gone."""
+    return trial.state.name == "FAIL" and note is not None and FAILED not in trial.system_attrs
 
 
 def _outcome(trial: Any) -> tuple[float | None, str]:

@@ -62,6 +62,10 @@ class OptunaSampler(BaseSampler):
                 "hidim has no constraints: raise optuna.TrialPruned where one is broken, which the sampler "
                 "learns to avoid, or use TPESampler(constraints_func=…)"
             )
+        if is_whole(method):
+            raise MethodError(
+                f"the method comes first, and a seed by its name: OptunaSampler(seed={method!r})"
+            )
         if seed is not None and (not is_whole(seed) or seed < 0):
             raise MethodError(f"seed must be an integer of at least 0, or None, not {seed!r}")
         if space is not None and isinstance(space, Space):
