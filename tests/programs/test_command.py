@@ -40,6 +40,19 @@ def test_a_parameter_that_a_trial_does_not_have_is_left_out_with_its_option():
     assert words({"x": 0.1, "model": "forest", "depth": 4})[1:] == ["run", "--depth", "4", "-v"]
 
 
+def test_flags_are_there_or_not():
+    space = Space(fast=Choice(True, False), mode=Choice("quick", "slow"))
+    words = Command.of([sys.executable, "{fast?--amp}", "a{mode=quick?-q}", "{mode=slow?-s}"], space)
+    assert words.argv({"fast": True, "mode": "quick"})[1:] == ["--amp", "a-q"]
+    assert words.argv({"fast": False, "mode": "slow"})[1:] == ["a", "-s"]
+    line = Command.of(["ls {fast?-l} {mode}"], space, shell=True)
+    assert line.line({"fast": True, "mode": "slow"}) == "ls -l slow"
+    for word, said in (("{mode?-m}", "never true"), ("{fats?-f}", "did you mean {fast}")):
+        with pytest.raises(MethodError) as caught:
+            Command.of([sys.executable, word], space, prefix="")
+        assert said in str(caught.value)
+
+
 def test_braces_that_are_no_placeholders_stay():
     words = command("{print $1}", "{}", '{"a": 1}', "{{x}}", "a{x}b{x}").argv(SVM)
     assert words[1:] == ["{print $1}", "{}", '{"a": 1}', "{x}", "a0.1b0.1"]

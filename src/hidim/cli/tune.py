@@ -14,6 +14,7 @@ USAGE = "hidim tune SPACE.toml [options] -- COMMAND --flag {param} …"
 EXAMPLES = """\
 in the command:
   {alpha}        the value of the parameter alpha; --depth {depth} is left out in trials without depth
+  {amp?--amp}    a flag, there if amp is true
   {@params}      the path of a JSON file with all parameters
   {@folder}      an empty folder for the trial; {@trial} its number
 

@@ -2,6 +2,7 @@
 
     {lr}         the value of a parameter
     {w}          all coordinates of a vector, by commas; {w[3]} one of them; {w*}, alone, a word for each
+    {fast?--amp} the text behind ? if the value is true, {mode=quick?-q} if it is quick; else nothing
     {@params}    the path of a JSON file with all values
     {@folder}    the path of an empty folder, which is removed after the trial
     {@trial}     the number of the trial
@@ -18,7 +19,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -45,7 +46,8 @@ COORDINATES = 10_000_000
 
 BRACES = re.compile(r"\{\{([^{}]+)\}\}|\{([^{}]+)\}")
 COORDINATE = re.compile(r"(.+)\[(\d+)\]")
-NAME = re.compile(r"@?\w+(\[\d+\]|\*)?")
+FLAG = re.compile(r"(?P<name>[^?=]+)(?:=(?P<label>[^?]*))?\?(?P<text>.*)")
+NAME = re.compile(r"@?\w+(\[\d+\]|\*|(=[^?]*)?\?.*)?")
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,20 @@ class Placeholder:
         name: of the parameter, or of what is given with every trial.
         coordinate: of a vector; None for all of it.
         spread: whether every coordinate becomes a word.
+        label: under which `flag` stands here; None for a value.
+        flag: a text of the command.
     """
 
     name: str
     coordinate: int | None = None
     spread: bool = False
+    label: str | None = None
+    flag: str = ""
 
     def text(self, values: Mapping[str, Any]) -> str:
         value = values[self.name]
+        if self.label is not None:
+            return self.flag if as_text(value) == self.label else ""
         return as_text(value if self.coordinate is None else value[self.coordinate])
 
 
@@ -216,8 +224,8 @@ class Command:
                 continue
             if len(word) == 1 and isinstance(only := word[0], Placeholder) and only.spread:
                 yield from (quoted(as_text(entry)) for entry in np.asarray(values[only.name]).tolist())
-            else:
-                yield "".join(part if isinstance(part, str) else quoted(part.text(values)) for part in word)
+            elif not _is_off(word, values):
+                yield "".join(_written(part, values, quoted) for part in word)
 
     def _is_option_of_absent(self, place: int, absent: Sequence[bool]) -> bool:
         """Whether a word is an option whose value, the next word, is a parameter that is not there."""
@@ -242,6 +250,20 @@ class Command:
         return " ".join(self._filled(values, shlex.quote)) if self.shell else shlex.join(self.argv(values))
 
 
+def _written(part: str | Placeholder, values: Mapping[str, Any], quoted: Any) -> str:
+    """A part of a word; what the user wrote is no value, and not quoted."""
+    if isinstance(part, str):
+        return part
+    text = part.text(values)
+    return text if part.label is not None else str(quoted(text))
+
+
+def _is_off(word: Word, values: Mapping[str, Any]) -> bool:
+    """Whether a word is nothing but flags, all of which are off."""
+    flags = [part for part in word if isinstance(part, Placeholder) and part.label is not None]
+    return len(flags) == len(word) and not any(flag.text(values) for flag in flags)
+
+
 def words_have_file(words: Sequence[str]) -> bool:
     """Whether a JSON file with all parameters is handed over."""
     return any(f"{{{PARAMS}}}" in word for word in words)
@@ -251,6 +273,12 @@ def read_word(text: str, space: Space) -> Word:
     """A word as texts and placeholders."""
     vectors = {v.name: v.parameter.dim for v in space.vertices if isinstance(v.parameter, Vector)}
     names = {vertex.name for vertex in space.vertices}
+    labels = {
+        (vertex.name, as_text(label))
+        for vertex in space.vertices
+        if isinstance(vertex.parameter, Choice)
+        for label in vertex.parameter.labels
+    }
     parts: list[str | Placeholder] = []
     end = 0
     for match in BRACES.finditer(text):
@@ -258,10 +286,10 @@ def read_word(text: str, space: Space) -> Word:
         end = match.end()
         literal, name = match.groups()
         if literal is not None:
-            known = _placeholder(literal, names, vectors) or NAME.fullmatch(literal)
+            known = _placeholder(literal, names, vectors, labels) or NAME.fullmatch(literal)
             parts.append(f"{{{literal}}}" if known else match.group())
             continue
-        found = _placeholder(name, names, vectors)
+        found = _placeholder(name, names, vectors, labels)
         if found is None and NAME.fullmatch(name):
             raise MethodError(_unknown(name, names))
         parts.append(match.group() if found is None else found)
@@ -269,9 +297,19 @@ def read_word(text: str, space: Space) -> Word:
     return tuple(part for part in parts if part != "") or ("",)
 
 
-def _placeholder(name: str, names: set[str], vectors: Mapping[str, int]) -> Placeholder | None:
+def _placeholder(
+    name: str, names: set[str], vectors: Mapping[str, int], labels: Collection[tuple[str, str]]
+) -> Placeholder | None:
     if name in names or name in GIVEN:
         return Placeholder(name)
+    if (flag := FLAG.fullmatch(name)) is not None and flag["name"] in names:
+        label = "true" if flag["label"] is None else flag["label"]
+        if (flag["name"], label) not in labels:
+            raise MethodError(
+                f"{{{name}}}: {flag['name']!r} is never {label}; {{{flag['name']}=LABEL?…}} names one of its "
+                "labels, and without =LABEL that is true"
+            )
+        return Placeholder(flag["name"], label=label, flag=flag["text"])
     if name.endswith("*") and name[:-1] in vectors:
         return Placeholder(name[:-1], spread=True)
     match = COORDINATE.fullmatch(name)
@@ -284,7 +322,7 @@ def _placeholder(name: str, names: set[str], vectors: Mapping[str, int]) -> Plac
 
 
 def _unknown(name: str, names: set[str]) -> str:
-    close = difflib.get_close_matches(name, [*names, *GIVEN], n=1)
+    close = difflib.get_close_matches(re.split(r"[?=*\[]", name)[0], [*names, *GIVEN], n=1)
     hint = f"did you mean {{{close[0]}}}?" if close else f"the space has {', '.join(sorted(names)[:8])}"
     return f"{{{name}}} is no parameter: {hint} ({{{{{name}}}}} is the text itself)"
 
