@@ -33,18 +33,6 @@ def test_a_pruned_trial_has_its_last_value_but_is_never_better_than_the_median()
     assert [trial.value for trial in history] == [1.0, 2.0, 3.0, 5.0, 2.0]
 
 
-def test_a_pruned_trial_is_moved_as_complete_ones_have_moved():
-    study = optuna.create_study(direction="maximize")
-    for number, end in enumerate((0.8, 0.9, 0.95)):
-        curve = {0: end - 0.7, 1: end}
-        added(study, 0.1 * number, end, intermediate_values=curve)
-    added(study, 0.7, state=State.PRUNED, intermediate_values={0: 0.05})
-    added(study, 0.8, state=State.PRUNED, intermediate_values={5: 0.05})
-    *_, early, unknown = read_study(study).history.complete
-    assert early.value == pytest.approx(0.75)
-    assert unknown.value == 0.05  # no other trial tells of that step
-
-
 def test_of_large_values_a_pruned_trial_is_never_taken_for_a_better_one_either():
     study = optuna.create_study(direction="maximize")
     for x, value in ((0.1, 1.0), (0.2, 2.0), (0.3, 3.0)):

@@ -1,10 +1,9 @@
 """A study, read from trial to trial: the space that its trials show, and they themselves as a history.
 
     complete    a trial with its value; one that is infinite makes it a failed one
-    pruned      a trial with its last intermediate value, moved by as much as complete trials have moved in
-                the median since that step, or the median of the complete ones if that is worse: what was
-                given up is not to be taken for good because it was measured early, nor for a cliff. Without
-                any intermediate value, as where an objective prunes what makes no sense, a failed one.
+    pruned      a trial with its last intermediate value, or the median of the complete ones if that is worse:
+                what was given up is not to be taken for good because it was measured early. Without any
+                intermediate value, as where an objective prunes what makes no sense, a failed one.
     failed      a failed trial, unless the machine under it failed, or it was tried again
     running     a running trial, at the point that was suggested as far as nothing else was evaluated
     waiting     the same, if it was enqueued with all its parameters
@@ -158,26 +157,16 @@ class StudyReader:
         """By the order of finishing, which is their rank."""
         order = sorted(self._done.values(), key=lambda t: (t.datetime_complete.timestamp(), t.number))
         found = [kept for t in order if (kept := self._kept[t.number]) and t.number not in self._retried]
-        done = [t for t in found if t.value is not None and not self._is_pruned(t)]
-        worse, middle = min if maximize else max, _median([t.value for t in done])
-        moves: dict[int, float] = {}
+        values = [t.value for t in found if t.value is not None and not self._is_pruned(t)]
+        least = (min if maximize else max, statistics.median(values)) if values else None
         for rank, trial in enumerate(found):
-            if middle is not None and trial.value is not None and self._is_pruned(trial):
-                step = max(self._done[trial.number].intermediate_values)
-                if step not in moves:
-                    moves[step] = self._move(done, step)
-                trial = replace(trial, value=worse(trial.value + moves[step], middle), rank=rank)
+            if least is not None and trial.value is not None and self._is_pruned(trial):
+                trial = replace(trial, value=least[0](trial.value, least[1]), rank=rank)
             elif trial.rank != rank:
                 trial = replace(trial, rank=rank)
             self._kept_rank(trial)
             found[rank] = trial
         return found
-
-    def _move(self, complete: Sequence[Trial], step: int) -> float:
-        """By how much complete trials have moved since a step, in the median; nothing if none has told."""
-        steps = [(t.value, self._done[t.number].intermediate_values.get(step)) for t in complete]
-        moved = _median([end - then for end, then in steps if end is not None and then is not None])
-        return 0.0 if moved is None else moved
 
     def _kept_rank(self, trial: Trial) -> None:
         if not self._is_pruned(trial):
@@ -273,12 +262,6 @@ class StudyReader:
 def _is_lost(trial: Any, note: Note | None) -> bool:
     """Whether it is one of hidim's, and nobody saw it fail: its worker is gone."""
     return trial.state.name == "FAIL" and note is not None and FAILED not in trial.system_attrs
-
-
-def _median(values: Sequence[float | None]) -> float | None:
-    """Of those that are finite."""
-    known = [value for value in values if value is not None and math.isfinite(value)]
-    return statistics.median(known) if known else None
 
 
 def _outcome(trial: Any) -> tuple[float | None, str]:
