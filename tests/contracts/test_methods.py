@@ -22,7 +22,7 @@ from space.corpus import CORPUS
 from strategies import spaces
 
 #: The default method begins with 10 points of a design; the rest of a run is model-based.
-LENGTH = 14
+LENGTH = 13
 
 SPACES = {
     "vector": Space(w=Vector(4, -2, 3)),
