@@ -36,7 +36,14 @@ BASES = {
     "rpp": configured("rpp-gp", initial=4, size=2, cycle=3, settings=64),
 }
 FIELDS = {kind.__name__.lower(): known for kind, known in PARTS.items() if kind.__name__ != "Beta"}
-SWAPS = [(base, field, name) for base in BASES for field, known in FIELDS.items() for name in known]
+#: Each for one of another class: what a recipe is anyway is tried in the contract of methods.
+SWAPS = [
+    (base, field, name)
+    for base, recipe in BASES.items()
+    for field, known in FIELDS.items()
+    for name, part in known.items()
+    if type(part) is not type(getattr(recipe, field))
+]
 
 #: Priors that learn a structure.
 LEARNING = ("additive", "pursuit", "restricted")

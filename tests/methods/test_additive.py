@@ -100,7 +100,7 @@ def test_a_run_goes_on_after_a_reload(name):
 
 
 @pytest.mark.parametrize("name", ["add-gp", "pp-gp", "add-gp(utility=log-ei)", "pp-gp(utility=log-ei)"])
-@pytest.mark.parametrize("space", ["mixed", "classifier", "optimizer"])
+@pytest.mark.parametrize("space", ["mixed", "optimizer"])
 def test_labels_integers_and_conditions(name, space):
     optimizer = Optimizer(CORPUS[space], quick(name, size=2, cycle=4), seed=1)
     for _ in range(14):
