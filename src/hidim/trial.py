@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -147,6 +148,16 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, tuple) or isinstance(right, tuple):
         return bool(left == right)  # labels, which arrays would flatten
     return np.array_equal(left, right)
+
+
+def alike(reason: str) -> str:
+    """What reasons have in common that differ in numbers only.
+
+    Example:
+        >>> alike("took 31.2 s, more than 30 s") == alike("took 45 s, more than 30 s")
+        True
+    """
+    return re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", " ".join(reason[:400].split()))
 
 
 class History(Sequence[Trial]):

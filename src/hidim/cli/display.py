@@ -20,9 +20,8 @@ from hidim.programs.command import COORDINATES, as_plain, as_text
 from hidim.programs.program import Program
 from hidim.programs.tuning import Plan
 from hidim.result import Result
-from hidim.run.driver import kind_of_reason
 from hidim.run.progress import PIPED, Lines, Progress, Silent, Standing, duration
-from hidim.trial import History
+from hidim.trial import History, alike
 
 #: Columns of a sparkline, and its heights.
 WIDTH, HEIGHTS = 40, "▁▂▃▄▅▆▇█"
@@ -182,7 +181,7 @@ def counts(history: History) -> str:
 def failures(history: History, most: int = 5) -> list[tuple[str, int]]:
     """The commonest reasons of failure, on one line each; those that differ in numbers only are one."""
     reasons = [" ".join(str(trial.reason).split())[:200] for trial in history.failed]
-    kinds = [kind_of_reason(reason) for reason in reasons]
+    kinds = [alike(reason) for reason in reasons]
     example = dict(zip(reversed(kinds), reversed(reasons), strict=True))
     return [(example[kind], count) for kind, count in Counter(kinds).most_common(most)]
 

@@ -22,7 +22,7 @@ from hidim.insight.text import counted, rounded, short, shortened
 from hidim.space import Choice, Space
 from hidim.space.columns import Kind, kind_of
 from hidim.space.tree import Vertex
-from hidim.trial import History, Trial, TrialState
+from hidim.trial import History, Trial, TrialState, alike
 
 #: How many of each thing are listed: failures, parameters, choices, their options, branches, shared nodes.
 MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS, MOST_BRANCHES, MOST_SHARED = 4, 6, 5, 4, 5, 3
@@ -112,8 +112,11 @@ def _outcome(insight: Findings) -> Iterator[str]:
 def _failures(insight: Findings) -> Iterator[str]:
     failed = [t for t in insight.history if t.state is TrialState.FAILED]
     if failed:
-        reasons = Counter(short(t.reason or "no reason given", 60) for t in failed).most_common()
-        listed = [f"{count} × {reason}" for reason, count in reasons[:MOST_REASONS]]
+        first: dict[str, str] = {}
+        for trial in failed:
+            first.setdefault(alike(trial.reason or ""), short(trial.reason or "no reason given", 60))
+        reasons = Counter(alike(trial.reason or "") for trial in failed).most_common()
+        listed = [f"{count} × {first[kind]}" for kind, count in reasons[:MOST_REASONS]]
         rest = sum(count for _, count in reasons[MOST_REASONS:])
         yield f"Failed: {'; '.join(listed)}{f'; {rest} × other' if rest else ''}."
 

@@ -35,13 +35,13 @@ from hidim.programs.program import Program
 from hidim.programs.spacefile import read_space
 from hidim.programs.tuning import Plan
 from hidim.result import Kept, Result
-from hidim.run.driver import kind_of_reason
 from hidim.run.evaluate import NoValue
 from hidim.run.progress import Progress, Standing
 from hidim.space import Choice, Space, Vector
 from hidim.space.parameters import Parameter
 from hidim.studies.coders import Coder, distribution_of
 from hidim.studies.notes import FAILED, INTERRUPTED
+from hidim.trial import alike
 
 logger = logging.getLogger("hidim")
 
@@ -178,10 +178,10 @@ class Shared:
 
     def _heed(self, failure: NoValue) -> None:
         """End a run whose trials all fail alike."""
-        self._mistakes.append(kind_of_reason(str(failure)) if failure.mistake else str(failure))
+        self._mistakes.append(alike(str(failure)) if failure.mistake else str(failure))
         most = self._plan.fail_fast
-        alike = len(set(self._mistakes)) == 1 and failure.mistake
-        if most is not None and alike and not self._values and len(self._mistakes) >= most:
+        same = len(set(self._mistakes)) == 1 and failure.mistake
+        if most is not None and same and not self._values and len(self._mistakes) >= most:
             self._stopping = f"the first {len(self._mistakes)} trials all failed alike: {failure}"
 
     def _show(self) -> None:

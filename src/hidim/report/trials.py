@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from hidim.report.limits import Limits
 from hidim.report.parameters import Line, values
 from hidim.report.texts import clipped, number, numbers, paragraph
 from hidim.space import Space
-from hidim.trial import History, Trial, TrialState
+from hidim.trial import History, Trial, TrialState, alike
 
 #: Columns of parameters that are kept however many trials there are.
 FEWEST = 6
@@ -101,16 +100,6 @@ def failures(history: History, limits: Limits) -> list[dict[str, Any]]:
     if rest:
         told.append({**_reason(rest, limits), "reason": "other reasons, each of few trials", "differ": True})
     return told
-
-
-def alike(reason: str) -> str:
-    """What reasons have in common that differ in numbers only.
-
-    Example:
-        >>> alike("took 31.2 s, more than 30 s") == alike("took 45 s, more than 30 s")
-        True
-    """
-    return re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", " ".join(reason[:400].split()))
 
 
 def _reason(group: Sequence[Trial], limits: Limits) -> dict[str, Any]:

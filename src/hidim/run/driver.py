@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import reprlib
 import time
 from collections import deque
@@ -21,7 +20,7 @@ from hidim.run.earlier import is_earlier
 from hidim.run.evaluate import Report, in_words
 from hidim.run.journal import Journal
 from hidim.run.progress import Progress, Standing
-from hidim.trial import History, Trial, TrialState
+from hidim.trial import History, Trial, TrialState, alike
 
 logger = logging.getLogger("hidim")
 
@@ -218,7 +217,7 @@ class Driver:
         number, seconds = trial.number, round(report.seconds, 6)
         reason = report.reason
         if report.mistake:
-            self._mistakes.append(kind_of_reason(str(reason)))
+            self._mistakes.append(alike(str(reason)))
         if reason is None:
             try:
                 value, variance, attributes = report.value, report.variance, report.attributes
@@ -242,13 +241,13 @@ class Driver:
 
         What raises is a mistake, and so is what returns no number; NaN and time-outs are not.
         """
-        most, alike = self._limits.fail_fast, len(set(self._mistakes)) == 1
-        if most is not None and alike and len(self._mistakes) == self._reported >= most:
+        most, same = self._limits.fail_fast, len(set(self._mistakes)) == 1
+        if most is not None and same and len(self._mistakes) == self._reported >= most:
             self._stopping = f"the first {self._reported} trials all failed alike; fail_fast=None would go on"
             logger.error("ended: %s", self._stopping)
 
     def _warn(self, trial: Trial, report: Report) -> None:
-        kind = kind_of_reason(str(trial.reason))
+        kind = alike(str(trial.reason))
         if kind not in self._warned:
             self._warned.add(kind)
             trace = "" if report.trace is None else f"\n{report.trace}"
@@ -300,11 +299,6 @@ class Driver:
             yield
         finally:
             self.own_seconds += time.perf_counter() - start
-
-
-def kind_of_reason(reason: str) -> str:
-    """Why a trial failed, without numbers: "diverged at x=0.31" and "… x=0.32" are one kind."""
-    return re.sub(r"[\d.]+", "#", reason)
 
 
 def _no_value(returned: object) -> str:

@@ -17,7 +17,7 @@ from hidim.methods import Method
 from hidim.optimizer import Optimizer, is_whole
 from hidim.result import Result
 from hidim.run.crew import Crew
-from hidim.run.driver import Callback, Driver, Limits, Stop, kind_of_reason
+from hidim.run.driver import Callback, Driver, Limits, Stop
 from hidim.run.earlier import EARLIER, Source, adapted, is_earlier, missing, unfinished
 from hidim.run.evaluate import Call, Objective, takes_keywords
 from hidim.run.executors import Inline, Threads
@@ -25,7 +25,7 @@ from hidim.run.journal import Journal, recorded_seed
 from hidim.run.progress import Progress, make_progress
 from hidim.space import Space
 from hidim.space.values import all_validated
-from hidim.trial import History, Trial, TrialState, same_params
+from hidim.trial import History, Trial, TrialState, alike, same_params
 
 
 def minimize(
@@ -204,7 +204,7 @@ def _nothing(
     reasons = [str(trial.reason) for trial in history.failed if not is_earlier(trial)]
     if not reasons:
         return RunError(f"no trial was finished: {stopped}")
-    kinds = [kind_of_reason(reason) for reason in reasons]  # of which the first reason stands for all
+    kinds = [alike(reason) for reason in reasons]  # of which the first reason stands for all
     counts = {reasons[kinds.index(kind)]: kinds.count(kind) for kind in dict.fromkeys(kinds)}
     listed = "; ".join(
         f"{reason} ({count} time{'s' * (count > 1)})" for reason, count in list(counts.items())[:3]
