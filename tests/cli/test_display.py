@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import time
 from types import SimpleNamespace
@@ -15,10 +16,9 @@ from hidim.run.progress import Standing
 
 
 def drawn(live: Live) -> str:
-    console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115
-    with console.file:
-        console.print(live._picture())
-        return console.export_text()
+    console = Console(record=True, width=100, file=io.StringIO())
+    console.print(live._picture())
+    return console.export_text()
 
 
 def test_how_far_how_good_and_what_is_running():

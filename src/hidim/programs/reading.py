@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -72,14 +73,12 @@ class Reading:
         return self._number(lines[-1])
 
     def _matched(self, text: str, pattern: re.Pattern[str]) -> str:
-        last = None
-        for last in pattern.finditer(text):  # noqa: B007
-            pass
-        if last is None:
+        found = deque(pattern.finditer(text), maxlen=1)
+        if not found:
             end = _shown(text.strip()[-SHOWN:])
             raise NoValue(f"{self.source} has no match of {self.pattern!r}; it ends in {end}", mistake=True)
         group = "value" if "value" in pattern.groupindex else min(pattern.groups, 1)
-        return (last.group(group) or "").strip()
+        return (found[0].group(group) or "").strip()
 
     def _entry(self, text: str, field: str) -> float:
         found = self._parsed(text)
