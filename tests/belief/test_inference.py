@@ -11,12 +11,13 @@ import pytest
 
 from hidim import Optimizer, Space, Vector
 from hidim.belief.inference import Fitted, Inference, Peak, Slices, Study
-from hidim.belief.inference.peak import PART, new_fit
+from hidim.belief.inference.peak import AT_ONCE, PART, new_fit
 from hidim.belief.priors import Flat, Prior, tag
 from hidim.errors import MethodError
 from hidim.frame import Cube
 from hidim.gp.kernels import Groups, Scaled, Term
 from hidim.gp.model import Model
+from hidim.gp.outcome import OUTCOMES
 from hidim.gp.slice import sample
 from hidim.methods import Task, configured
 from hidim.trial import History, Trial
@@ -273,3 +274,41 @@ def test_what_a_part_says_of_length_scales_is_about_what_all_trials_say(monkeypa
     of_all = Peak(outcome="identity").fitted(case, np.random.default_rng(0)).thetas[0]
     assert not np.array_equal(of_part, of_all)
     np.testing.assert_allclose(of_part[:-1], of_all[:-1], atol=0.7)
+
+
+def after(case: Study, fitted: Fitted) -> Study:
+    """The same trials, the last of which remembers the fit."""
+    known = [{} for _ in case.scene.trials[1:]]
+    return study(case.prior, *known, {"fit": fitted.memory})
+
+
+def test_the_starts_of_a_fit_from_scratch_are_spread_over_suggestions():
+    case, found = study(Flat(), *({} for _ in range(AT_ONCE + 20))), []
+    for _ in range(5):
+        found.append(Peak().fitted(case, np.random.default_rng(0)))
+        case = after(case, found[-1])
+    assert [fitted.is_new for fitted in found] == [True, True, False, False, False]
+    assert [fitted.memory["left"] for fitted in found] == [1, 0, 0, 0, 0]
+    assert {fitted.n for fitted in found} == {AT_ONCE + 20}
+
+
+@pytest.mark.parametrize(("off", "gain"), [(0.0, 0.0), (1.5, 10.0)])
+def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, gain):
+    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
+    fitted = Peak().fitted(case, np.random.default_rng(0))
+    known = fitted.thetas - off
+    found = Peak().fitted(
+        after(case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist()})),
+        np.random.default_rng(0),
+    )
+    x, y = case.seen.x, OUTCOMES[fitted.outcome](case.seen.y)
+    losses = [
+        case.model().negative_log_posterior(each.copy(), x, y)[0] for each in (known[0], found.thetas[0])
+    ]
+    assert losses[1] <= losses[0] - gain + 0.1  # θ is rounded
+    np.testing.assert_array_equal(found.thetas[1:], known[1:])
+
+
+def test_short_histories_try_all_starts_at_once():
+    fitted = Peak().fitted(study(Flat(), *({} for _ in range(60))), np.random.default_rng(0))
+    assert "left" not in fitted.memory

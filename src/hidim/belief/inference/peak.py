@@ -1,6 +1,7 @@
 """Hyperparameters at the peak of their posterior density, fitted on a schedule and warm-started.
 
-meta["fit"] = {"n": trials used, "cold": n at the last cold start, "thetas": [[…]], "outcome": name}
+meta["fit"] = {"n": trials used, "cold": n at the last fit from scratch, "left": its starts that are still to
+               be tried, "thetas": [[…]], "outcome": name}
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from hidim.gp.posterior import factorise
 #: to notice a refit: see benchmarks/results/refits.md.
 EACH, PART = 15, (200, 512)
 
-#: Starts of a fit to such a part race: each has so many likelihoods, and the best goes on like a warm start.
-RACE = 12
+#: With more trials than this, the starts of a fit from scratch are tried one by one, each for a suggestion of
+#: its own, and what it finds is kept if it is better: three at once are felt.
+AT_ONCE = 100
 
 #: Longer histories that are fitted as a whole are so on a part first, if from nothing: 13 instead of 40 s for
 #: the first suggestion after 2000 trials in 100 dimensions.
@@ -85,21 +87,23 @@ class Peak(Inference):
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         last = self.known(study)
         if last is not None and not is_due(study, last, self.outcome, self.growth):
-            return self._tossed(study, last, rng)
+            left = last.memory.get("left", 0)
+            return self._tossed(study, _tried(study, last, left) if left else last, rng)
         structure = None if last is None else last.structure
         model = study.model(structure)
         first, *others = study.prior.models(study.scene.ground, len(study.seen.y))
         others = [held for held in others if self.twins and model.holding(held).any()]
         if last is not None and len(last.thetas) < 1 + len(others):
             last = _with_more(study, model, last, 1 + len(others))
-        most = int(np.clip(EACH * study.scene.ground.dim, *PART))
-        theta, name, cold = climbed(study, model, last, self.outcome, most, first, race=RACE)
+        n, most, fresh = len(study.seen.y), _most(study), last is None  # whose start is the first of them
+        theta, name, cold = climbed(study, model, last, self.outcome, most, first, at_once=AT_ONCE)
         thetas, rows = [theta], part_of(study, most)
         for held in others:
             start = None if last is None else last.thetas[len(thetas)]
             simplest = len(thetas) == len(others)
             thetas.append(_sibling(study, model, start, theta, name, held, rows, simplest=simplest))
-        return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure), rng)
+        left = {"left": len(model.starts) - fresh} if cold == n > AT_ONCE else {}
+        return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure, **left), rng)
 
     def known(self, study: Study) -> Fitted | None:
         return read_fit(study)
@@ -155,15 +159,14 @@ def climbed(
     most: int | None = None,
     held: Mapping[str, float] = MappingProxyType({}),
     *,
-    race: int | None = None,
+    at_once: float = math.inf,
 ) -> tuple[Array, str, int]:
     """θ at the peak, the transform under which, and the number of trials at the last cold start.
 
     Args:
         most: the most trials that θ and the transform are fitted to, evenly by rank; all by default.
         held: parameters that are held, and their values.
-        race: likelihoods after which the best of several starts goes on alone, if there are more trials than
-            `most`; by default all of them go to their ends.
+        at_once: with more trials than this only the first of several starts is tried.
     """
     climb = partial(fit, model, held=model.holding(held) if held else None)
     n = len(study.seen.y)
@@ -177,7 +180,8 @@ def climbed(
     since = 0 if last is None else last.memory["cold"]
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
-    starts = [model.put(start, held) for start in ([warm, *model.starts] if cold else [warm])]
+    every = cold and n <= at_once
+    starts = [model.put(start, held) for start in ([warm, *model.starts] if every else [warm])]
     starts = list({start.tobytes(): start for start in starts}.values())  # each once
     calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
     name = best_outcome(study, model, starts[0], outcome, rows)
@@ -185,19 +189,42 @@ def climbed(
     if cold and len(x) > LONG:
         # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
         part = slice(None, None, math.ceil(2 * len(x) / LONG))
-        few = None if noise is None else noise[part]
-        starts = [climb(x[part], losses[part], starts, variances=few).theta]
-    if race is not None and len(x) < n and cold:
-        starts = [climb(x, losses, starts, max_evaluations=race, variances=noise).theta]
-        calls = min(calls, WARM_LIMITS[1])
+        of_part = None if noise is None else noise[part]
+        starts = [climb(x[part], losses[part], starts, variances=of_part).theta]
     theta = climb(x, losses, starts, max_evaluations=calls, variances=noise).theta
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome, rows)
     if again != name:
         name = again
         losses, noise = told(name)
-        theta = climb(x, losses, [theta], max_evaluations=calls, variances=noise).theta
+        few = calls if every else min(calls, WARM_LIMITS[1])
+        theta = climb(x, losses, [theta], max_evaluations=few, variances=noise).theta
     return theta, name, n if cold else since
+
+
+def _tried(study: Study, last: Fitted, left: int) -> Fitted:
+    """The last fit after one more of its starts, whose peak is the first model's if it is higher."""
+    model, rows = study.model(last.structure), part_of(study, _most(study))
+    noise, held = study.variances(last.outcome), study.prior.models(study.scene.ground, last.n)[0]
+    climb = partial(
+        fit,
+        model,
+        study.seen.x[rows],
+        OUTCOMES[last.outcome](study.seen.y)[rows],
+        held=model.holding(held) if held else None,
+        variances=None if noise is None else noise[rows],
+    )
+    calls = int(np.clip(CALLS / len(study.seen.x[rows]), *COLD_LIMITS))
+    known = climb([last.thetas[0]], max_evaluations=1)
+    found = climb([model.put(model.starts[-left], held)], max_evaluations=calls)
+    thetas = np.vstack([min(known, found, key=lambda each: each.loss).theta, last.thetas[1:]])
+    memory = last.memory | {"thetas": thetas.tolist(), "left": left - 1}
+    return last._replace(thetas=thetas, memory=memory, is_new=True)
+
+
+def _most(study: Study) -> int:
+    """To how many trials hyperparameters are fitted, at the most."""
+    return int(np.clip(EACH * study.scene.ground.dim, *PART))
 
 
 def part_of(study: Study, most: int | None) -> Any:
