@@ -51,7 +51,10 @@ def test_what_fits_is_taken_over_and_the_rest_is_counted(earlier, source, caplog
     assert {t.params["momentum"] for t in taken} == {0.9}
     assert all("gone" not in t.params for t in taken)
     assert len(result.history) == len(taken) + 6
-    assert f"{len(fitting)} of 30 earlier trials are taken over; {30 - len(fitting)} left out" in caplog.text
+    assert (
+        f"{len(fitting)} of 30 trials of the earlier run are taken over; {30 - len(fitting)} left out"
+        in caplog.text
+    )
     assert "'x'" in caplog.text
 
 
@@ -90,9 +93,12 @@ def test_the_other_direction_is_refused(earlier):
     assert run(old, OLD, start_from=best, maximize=True).best.value >= best.best.value
 
 
-@pytest.mark.parametrize("source", [3, [1, 2], "no such file"])
-def test_what_is_no_run_is_refused(source):
-    with pytest.raises(MethodError, match="start_from"):
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [(3, "start_from must be"), ([1, 2], "start_from must be"), ("gone", "gone cannot be read")],
+)
+def test_what_is_no_run_is_refused(source, said):
+    with pytest.raises(MethodError, match=said):
         run(old, OLD, start_from=source)
 
 
@@ -127,7 +133,7 @@ def test_names_that_nobody_knows_are_refused(earlier):
 
 
 def test_a_journal_is_not_its_own_start(earlier):
-    with pytest.raises(MethodError, match="start_from is the journal itself"):
+    with pytest.raises(MethodError, match="the earlier run is the journal itself"):
         run(old, OLD, start_from=earlier[0], journal=earlier[0])
 
 

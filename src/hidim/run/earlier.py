@@ -42,7 +42,7 @@ def adapted(source: Source, space: Space, assumed: Mapping[str, Any], *, maximiz
     found = _history(source, maximize=maximize)
     if found.maximize != maximize:
         said = "maximised" if found.maximize else "minimised"
-        raise MethodError(f"start_from: the earlier run {said}, and this one does the opposite")
+        raise MethodError(f"the earlier run {said}, and this one does the opposite: start from another one")
     taken: list[Trial] = []
     unfit: Counter[str] = Counter()
     for trial in found.finished:
@@ -51,7 +51,7 @@ def adapted(source: Source, space: Space, assumed: Mapping[str, Any], *, maximiz
         except ParameterError as error:
             unfit[str(error).split(";")[0]] += 1
     left = "".join(f"; {count} left out: {reason}" for reason, count in _grouped(unfit).most_common(5))
-    said = f"start_from: {len(taken)} of {len(found.finished)} earlier trials are taken over{left}"
+    said = f"{len(taken)} of {len(found.finished)} trials of the earlier run are taken over{left}"
     (logger.warning if unfit else logger.info)(said)
     return taken
 
@@ -112,7 +112,7 @@ def _read(path: str | os.PathLike[str]) -> History:
     try:
         data = _files.read_bytes(_files.path_of(path))
     except OSError as error:
-        raise MethodError(f"start_from: {name} cannot be read: {error.strerror}") from error
+        raise MethodError(f"the earlier run in {name} cannot be read: {error.strerror}") from error
     if formats.is_table_of_1(data):
         known = formats.history_of_1(json.loads(data))
         return History(known.trials, maximize=known.settings["maximize"])

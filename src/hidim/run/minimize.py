@@ -167,7 +167,7 @@ def _check_apart(source: Source, journal: str | os.PathLike[str] | None) -> None
     if not isinstance(source, str | os.PathLike) or journal is None:
         return
     if os.path.exists(source) and os.path.exists(journal) and os.path.samefile(source, journal):
-        raise MethodError("start_from is the journal itself, which is gone on from anyway: leave it out")
+        raise MethodError("the earlier run is the journal itself, which is gone on from anyway: leave it out")
 
 
 def _begin(optimizer: Optimizer, taken: Sequence[Trial], kept: Journal | None) -> None:
