@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from dataclasses import dataclass, field, replace
 
@@ -11,13 +12,14 @@ import pytest
 
 from hidim import Optimizer, Space, Vector
 from hidim.belief.inference import Fitted, Inference, Peak, Slices, Study
-from hidim.belief.inference.peak import AT_ONCE, PART, new_fit
+from hidim.belief.inference.peak import AT_ONCE, PART, best_outcome, new_fit
 from hidim.belief.priors import Flat, Prior, tag
 from hidim.errors import MethodError
 from hidim.frame import Cube
 from hidim.gp.kernels import Groups, Scaled, Term
 from hidim.gp.model import Model
-from hidim.gp.outcome import OUTCOMES
+from hidim.gp.outcome import OUTCOMES, evidence
+from hidim.gp.posterior import factorise
 from hidim.gp.slice import sample
 from hidim.methods import Task, configured
 from hidim.trial import History, Trial
@@ -235,6 +237,21 @@ def test_histories_know_a_prior_by_what_it_was_before_it_had_more_settings():
     before = "Flat(lengthscales='hierarchical') 5 null"
     assert tag(Flat(), 5) == f"{zlib.crc32(before.encode()):08x}"
     assert len({tag(Flat(), 5), tag(Flat(form="se"), 5), tag(Flat(), 6), tag(Flat(), 5, [[0]])}) == 4
+
+
+def test_noise_is_no_excuse_for_a_transform_that_spreads_out_what_is_crowded():
+    points = np.random.default_rng(0)
+    crowded = [abs(float(np.sum(points.random(4) ** 2)) - 1.0) ** 3 for _ in range(80)]
+    case = study(Flat(), *({} for _ in crowded), values=crowded)
+    model, x, y = case.model(), case.seen.x, case.seen.y
+
+    def favourite(theta):
+        scores = evidence(factorise(model, theta, x), y)
+        return max(scores, key=scores.__getitem__)
+
+    blurred, sharp = (np.append(model.start[:-1], math.log(noise)) for noise in (0.5, 1e-4))
+    assert favourite(blurred) != favourite(sharp)
+    assert best_outcome(case, model, blurred, "auto") == favourite(sharp)
 
 
 # -- long histories ------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from hidim import Float, Optimizer, Space
 from hidim.acquisition.beta import Fixed
 from hidim.acquisition.utility import Bold, GroupBounds, Improvement, Moment
-from hidim.belief.plateau import TRIALS, is_settled, plateau
+from hidim.belief.plateau import MANY, TRIALS, is_settled, plateau
 from hidim.errors import MethodError
 from hidim.methods import configured
 from hidim.trial import History, Trial
@@ -73,6 +73,12 @@ def test_more_parameters_want_more_trials_before_a_run_has_settled():
     values = [*np.linspace(10.0, 1.0, 20), *[2.0] * 20]
     assert is_settled(history(values), 20, maximize=False)
     assert not is_settled(history(values), 21, maximize=False)
+
+
+def test_no_more_than_thirty_trials_are_waited_for_in_hundreds_of_dimensions():
+    values = [*np.linspace(10.0, 1.0, MANY), *[1.0 - 1e-6] * MANY]
+    assert is_settled(history(values), 500, maximize=False)
+    assert not is_settled(history(values[:-1]), 500, maximize=False)
 
 
 def waves(params):

@@ -40,9 +40,13 @@ def starts(parameters: Iterable[Hyperparameter]) -> Array:
     return np.concatenate([np.broadcast_to(p.start, p.size) for p in parameters] or [np.empty(0)])
 
 
-def other_starts(parameters: Iterable[Hyperparameter]) -> Array:
-    """The other start of every coordinate that has one, and the start of the rest."""
-    return starts(p if p.also is None else replace(p, start=p.also) for p in parameters)
+def other_starts(parameters: Sequence[Hyperparameter]) -> list[Array]:
+    """For each name of those that have another start: θ with them there, and the rest at its start."""
+    names = dict.fromkeys(p.name for p in parameters if p.also is not None)
+    return [
+        starts(p if p.also is None or p.name != name else replace(p, start=p.also) for p in parameters)
+        for name in names
+    ]
 
 
 def bounds(parameters: Iterable[Hyperparameter]) -> tuple[Array, Array]:

@@ -74,7 +74,7 @@ class Model:
     @property
     def starts(self) -> list[Array]:
         """Where fits from scratch start."""
-        return [starts(self.parameters), other_starts(self.parameters)]
+        return [starts(self.parameters), *other_starts(self.parameters)]
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:

@@ -102,7 +102,7 @@ class Peak(Inference):
             start = None if last is None else last.thetas[len(thetas)]
             simplest = len(thetas) == len(others)
             thetas.append(_sibling(study, model, start, theta, name, held, rows, simplest=simplest))
-        left = {"left": len(model.starts) - fresh} if cold == n > AT_ONCE else {}
+        left = {"left": len(_from_scratch(model, first)) - fresh} if cold == n > AT_ONCE else {}
         return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure, **left), rng)
 
     def known(self, study: Study) -> Fitted | None:
@@ -181,8 +181,7 @@ def climbed(
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
     every = cold and n <= at_once
-    starts = [model.put(start, held) for start in ([warm, *model.starts] if every else [warm])]
-    starts = list({start.tobytes(): start for start in starts}.values())  # each once
+    starts = _each_once([model.put(warm, held), *(_from_scratch(model, held) if every else ())])
     calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
     name = best_outcome(study, model, starts[0], outcome, rows)
     losses, noise = told(name)
@@ -216,10 +215,19 @@ def _tried(study: Study, last: Fitted, left: int) -> Fitted:
     )
     calls = int(np.clip(CALLS / len(study.seen.x[rows]), *COLD_LIMITS))
     known = climb([last.thetas[0]], max_evaluations=1)
-    found = climb([model.put(model.starts[-left], held)], max_evaluations=calls)
+    found = climb([_from_scratch(model, held)[-left]], max_evaluations=calls)
     thetas = np.vstack([min(known, found, key=lambda each: each.loss).theta, last.thetas[1:]])
     memory = last.memory | {"thetas": thetas.tolist(), "left": left - 1}
     return last._replace(thetas=thetas, memory=memory, is_new=True)
+
+
+def _from_scratch(model: Model, held: Mapping[str, float]) -> list[Array]:
+    """Where fits from scratch start."""
+    return _each_once([model.put(start, held) for start in model.starts])
+
+
+def _each_once(starts: list[Array]) -> list[Array]:
+    return list({start.tobytes(): start for start in starts}.values())
 
 
 def _most(study: Study) -> int:
@@ -237,6 +245,12 @@ def best_outcome(study: Study, model: Model, theta: Array, outcome: str, rows: A
     if outcome not in CHOSEN:
         return outcome
     y, noise = study.seen.y[rows], study.variances("identity")
+    if not study.noisy:
+        # A search crowds its trials where values are good. A transform that spreads them out is favoured for
+        # that alone, if noise may explain what is then left: so it has to do with hardly any. Levy's function
+        # of 10 among 120 parameters was left at 1.0 after 150 trials, with all noise at 3.2 (geometric means
+        # of ten and of five runs; chosen on these).
+        theta = np.append(theta[:-1], min(theta[-1], model.noise.start))
     factor = factorise(model, theta, study.seen.x[rows], None if noise is None else noise[rows])
     scores = evidence(factor, y, study.outcomes)
     best = max(scores, key=scores.__getitem__)

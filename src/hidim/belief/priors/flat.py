@@ -72,7 +72,7 @@ class Flat(Prior):
 
     def _scale(self, dim: int) -> Map:
         if self.lengthscales == "hierarchical":
-            return HierarchicalScale(dim)
+            return HierarchicalScale(dim, sparse=True)
         return Scale(dim, ard=self.lengthscales == "ard")
 
     def inputs(self, ground: Ground, points: Array) -> Array:

@@ -94,7 +94,8 @@ class Mixed(Prior):
         numbers, labels = np.flatnonzero(ground.kind != Kind.LABEL), label_kernel(ground)
         if not len(numbers):
             return Constant() if labels is None else labels
-        inputs = Chain(Select(numbers), Fill(), HierarchicalScale(len(numbers)))
+        scale = HierarchicalScale(len(numbers), sparse=not ground.space.is_conditional)
+        inputs = Chain(Select(numbers), Fill(), scale)
         kernel = Stationary(FORMS[self.form], inputs)
         return kernel if labels is None else kernel * labels
 
