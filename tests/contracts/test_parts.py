@@ -32,7 +32,7 @@ BASES = {
     "addtree": configured("addtree", initial=4),
     "rembo": configured("rembo", low=2, runs=1, initial=2, evaluations=15),
     "baxus": configured("baxus", low=2, patience=0.0, least=3, initial=3),
-    "bock": configured("bock", initial=3, burn_in=3, draws=2, raw=64, max_calls=5),
+    "bock": configured("bock-map", initial=3, raw=64, max_calls=5),
     "rpp": configured("rpp-gp", initial=4, size=2, cycle=3, settings=64),
 }
 FIELDS = {kind.__name__.lower(): known for kind, known in PARTS.items() if kind.__name__ != "Beta"}
