@@ -324,6 +324,7 @@ def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, ga
     ]
     assert losses[1] <= losses[0] - gain + 0.1  # θ is rounded
     np.testing.assert_array_equal(found.thetas[1:], known[1:])
+    assert (off == 0.0) == np.array_equal(found.thetas[0], known[0])  # then its factor is kept
 
 
 def test_short_histories_try_all_starts_at_once():

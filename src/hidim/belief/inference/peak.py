@@ -216,7 +216,8 @@ def _tried(study: Study, last: Fitted, left: int) -> Fitted:
     calls = int(np.clip(CALLS / len(study.seen.x[rows]), *COLD_LIMITS))
     known = climb([last.thetas[0]], max_evaluations=1)
     found = climb([_from_scratch(model, held)[-left]], max_evaluations=calls)
-    thetas = np.vstack([min(known, found, key=lambda each: each.loss).theta, last.thetas[1:]])
+    first = found.theta if found.loss < known.loss else last.thetas[0]  # of which the factor is known
+    thetas = np.vstack([first, last.thetas[1:]])
     memory = last.memory | {"thetas": thetas.tolist(), "left": left - 1}
     return last._replace(thetas=thetas, memory=memory, is_new=True)
 
