@@ -157,8 +157,8 @@ class HierarchicalScale(Map):
     Args:
         dim: number of columns of X.
         effective: how many columns a distance has, if not `dim`.
-        sparse: few columns may matter among many: fits from scratch also start where none does as yet. From
-            where all matter alike they seldom get there, though the density is often higher by ten and more.
+        sparse: few columns may matter among many: fits from scratch also start where none does as yet. Of 27
+            fits to trials of nine runs 11 ended higher from there. Whether runs are better was not settled.
     """
 
     def __init__(self, dim: int, *, effective: int | None = None, sparse: bool = False) -> None:
