@@ -309,6 +309,14 @@ def test_the_starts_of_a_fit_from_scratch_are_spread_over_suggestions():
     assert {fitted.n for fitted in found} == {AT_ONCE + 20}
 
 
+def test_starts_of_another_version_that_are_no_longer_there_are_not_waited_for():
+    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
+    fitted = Peak().fitted(case, np.random.default_rng(0))
+    for told, left in ((99, 1), (-3, -3)):
+        again = after(case, fitted._replace(memory=fitted.memory | {"left": told}))
+        assert Peak().fitted(again, np.random.default_rng(0)).memory["left"] == left
+
+
 @pytest.mark.parametrize(("off", "gain"), [(0.0, 0.0), (1.5, 10.0)])
 def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, gain):
     case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))

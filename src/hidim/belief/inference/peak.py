@@ -88,7 +88,7 @@ class Peak(Inference):
         last = self.known(study)
         if last is not None and not is_due(study, last, self.outcome, self.growth):
             left = last.memory.get("left", 0)
-            return self._tossed(study, _tried(study, last, left) if left else last, rng)
+            return self._tossed(study, _tried(study, last, left) if left > 0 else last, rng)
         structure = None if last is None else last.structure
         model = study.model(structure)
         first, *others = study.prior.models(study.scene.ground, len(study.seen.y))
@@ -215,7 +215,9 @@ def _tried(study: Study, last: Fitted, left: int) -> Fitted:
     )
     calls = int(np.clip(CALLS / len(study.seen.x[rows]), *COLD_LIMITS))
     known = climb([last.thetas[0]], max_evaluations=1)
-    found = climb([_from_scratch(model, held)[-left]], max_evaluations=calls)
+    starts = _from_scratch(model, held)
+    left = min(left, len(starts))  # another version may have had more of them
+    found = climb([starts[-left]], max_evaluations=calls)
     first = found.theta if found.loss < known.loss else last.thetas[0]  # of which the factor is known
     thetas = np.vstack([first, last.thetas[1:]])
     memory = last.memory | {"thetas": thetas.tolist(), "left": left - 1}
