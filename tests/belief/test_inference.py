@@ -16,6 +16,7 @@ from hidim.belief.inference.peak import AT_ONCE, PART, best_outcome, new_fit
 from hidim.belief.priors import Flat, Prior, tag
 from hidim.errors import MethodError
 from hidim.frame import Cube
+from hidim.gp.fit import fit
 from hidim.gp.kernels import Groups, Scaled, Term
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, evidence
@@ -299,22 +300,47 @@ def after(case: Study, fitted: Fitted) -> Study:
     return study(case.prior, *known, {"fit": fitted.memory})
 
 
-def test_the_starts_of_a_fit_from_scratch_are_spread_over_suggestions():
+def test_the_climbs_of_a_fit_from_scratch_are_spread_over_suggestions(monkeypatch):
+    climbs: list[int] = []
+    monkeypatch.setattr(
+        "hidim.belief.inference.peak.fit", lambda *a, **k: climbs.append(len(a[3])) or fit(*a, **k)
+    )
     case, found = study(Flat(), *({} for _ in range(AT_ONCE + 20))), []
     for _ in range(5):
-        found.append(Peak().fitted(case, np.random.default_rng(0)))
+        found.append(Peak(outcome="identity").fitted(case, np.random.default_rng(0)))
         case = after(case, found[-1])
-    assert [fitted.is_new for fitted in found] == [True, True, False, False, False]
-    assert [fitted.memory["left"] for fitted in found] == [1, 0, 0, 0, 0]
+    assert [fitted.is_new for fitted in found] == [True, True, True, False, False]
+    assert [(fitted.memory["simpler"], fitted.memory["left"]) for fitted in found] == [
+        (1, 1), (0, 1), (0, 0), (0, 0), (0, 0)
+    ]  # fmt: skip
+    assert climbs == [1, 1, 1]
     assert {fitted.n for fitted in found} == {AT_ONCE + 20}
+
+
+def test_a_simpler_model_is_of_use_before_its_turn_and_better_after_it():
+    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
+    before = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
+    then = Peak(outcome="identity").fitted(after(case, before), np.random.default_rng(0))
+    x, y, model = case.seen.x, OUTCOMES["identity"](case.seen.y), case.model()
+    scores = [
+        model.negative_log_posterior(theta, x, y)[0]
+        for theta in (model.start, before.thetas[1], then.thetas[1])
+    ]
+    assert scores == sorted(scores, reverse=True)
+    deviations = model.holds("log_lengthscale_deviation")
+    assert not before.thetas[1][deviations].any()
+    assert not then.thetas[1][deviations].any()
+    np.testing.assert_array_equal(before.thetas[0], then.thetas[0])
 
 
 def test_starts_of_another_version_that_are_no_longer_there_are_not_waited_for():
     case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
     fitted = Peak().fitted(case, np.random.default_rng(0))
     for told, left in ((99, 1), (-3, -3)):
-        again = after(case, fitted._replace(memory=fitted.memory | {"left": told}))
+        again = after(case, fitted._replace(memory=fitted.memory | {"simpler": 0, "left": told}))
         assert Peak().fitted(again, np.random.default_rng(0)).memory["left"] == left
+        again = after(case, fitted._replace(memory=fitted.memory | {"simpler": told, "left": 0}))
+        assert Peak().fitted(again, np.random.default_rng(0)).memory["simpler"] == min(left, 0)
 
 
 @pytest.mark.parametrize(("off", "gain"), [(0.0, 0.0), (1.5, 10.0)])
@@ -323,7 +349,7 @@ def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, ga
     fitted = Peak().fitted(case, np.random.default_rng(0))
     known = fitted.thetas - off
     found = Peak().fitted(
-        after(case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist()})),
+        after(case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist(), "simpler": 0})),
         np.random.default_rng(0),
     )
     x, y = case.seen.x, OUTCOMES[fitted.outcome](case.seen.y)
@@ -336,5 +362,5 @@ def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, ga
 
 
 def test_short_histories_try_all_starts_at_once():
-    fitted = Peak().fitted(study(Flat(), *({} for _ in range(60))), np.random.default_rng(0))
-    assert "left" not in fitted.memory
+    fitted = Peak().fitted(study(Flat(), *({} for _ in range(AT_ONCE))), np.random.default_rng(0))
+    assert fitted.memory["simpler"] == fitted.memory.get("left", 0) == 0

@@ -1,7 +1,8 @@
 """Hyperparameters at the peak of their posterior density, fitted on a schedule and warm-started.
 
-meta["fit"] = {"n": trials used, "cold": n at the last fit from scratch, "left": its starts that are still to
-               be tried, "thetas": [[…]], "outcome": name}
+meta["fit"] = {"n": trials used, "cold": n at the last fit from scratch, "simpler": models that are still to
+               be fitted, "left": starts from scratch that are still to be tried, "thetas": [[…]],
+               "outcome": name}
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Rng
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.priors import Structure, evenly
+from hidim.errors import NumericalError
 from hidim.frame.success import shares, steps
 from hidim.gp.fit import fit
 from hidim.gp.model import Model
@@ -30,9 +32,9 @@ from hidim.gp.posterior import factorise
 #: to notice a refit: see benchmarks/results/refits.md.
 EACH, PART = 15, (200, 512)
 
-#: With more trials than this, the starts of a fit from scratch are tried one by one, each for a suggestion of
-#: its own, and what it finds is kept if it is better: three at once are felt.
-AT_ONCE = 100
+#: With more trials than this a fit is spread over suggestions, one climb for each: of the first model from
+#: where it was, of the simpler ones, and from scratch, of which is kept what is better. All at once are felt.
+AT_ONCE = 50
 
 #: Longer histories that are fitted as a whole are so on a part first, if from nothing: 13 instead of 40 s for
 #: the first suggestion after 2000 trials in 100 dimensions.
@@ -41,9 +43,11 @@ LONG = 800
 #: A fit starts from nothing, too, when trials have grown by this factor since it last did; not varied.
 COLD = 1.5
 
-#: Likelihoods for a fit: so many over n, within limits for cold and for warm starts, and for twins, which
-#: have a handful of parameters. A larger least number made long histories slow; quality was not compared.
-CALLS, COLD_LIMITS, WARM_LIMITS, TWIN_CALLS, TWIN_LIMITS = 15_000, (5, 50), (5, 25), 6_000, (4, 12)
+#: Likelihoods for a fit: so many over n, within limits for cold and for warm starts, for cold ones that have
+#: a suggestion of their own, and for twins, which have a handful of parameters. A larger least number made
+#: long histories slow; quality was not compared.
+CALLS, COLD_LIMITS, WARM_LIMITS, ALONE_LIMITS = 15_000, (5, 50), (5, 25), (5, 36)
+TWIN_CALLS, TWIN_LIMITS = 6_000, (4, 12)
 
 
 Toss = Literal["even", "success"]
@@ -86,27 +90,55 @@ class Peak(Inference):
 
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         last = self.known(study)
-        if last is not None and not is_due(study, last, self.outcome, self.growth):
-            left = last.memory.get("left", 0)
-            return self._tossed(study, _tried(study, last, left) if left > 0 else last, rng)
-        structure = None if last is None else last.structure
-        model = study.model(structure)
-        first, *others = study.prior.models(study.scene.ground, len(study.seen.y))
-        others = [held for held in others if self.twins and model.holding(held).any()]
-        if last is not None and len(last.thetas) < 1 + len(others):
-            last = _with_more(study, model, last, 1 + len(others))
-        n, most, fresh = len(study.seen.y), _most(study), last is None  # whose start is the first of them
-        theta, name, cold = climbed(study, model, last, self.outcome, most, first, at_once=AT_ONCE)
-        thetas, rows = [theta], part_of(study, most)
-        for held in others:
-            start = None if last is None else last.thetas[len(thetas)]
-            simplest = len(thetas) == len(others)
-            thetas.append(_sibling(study, model, start, theta, name, held, rows, simplest=simplest))
-        left = {"left": len(_from_scratch(model, first)) - fresh} if cold == n > AT_ONCE else {}
-        return self._tossed(study, new_fit(study, np.stack(thetas), name, cold, structure, **left), rng)
+        if last is None or is_due(study, last, self.outcome, self.growth):
+            return self._tossed(study, self._anew(study, last), rng)
+        if last.memory.get("simpler", 0) > 0:
+            return self._tossed(study, self._with_simpler(study, last), rng)
+        if last.memory.get("left", 0) > 0:
+            return self._tossed(study, _from_elsewhere(study, last), rng)
+        return self._tossed(study, last, rng)
 
     def known(self, study: Study) -> Fitted | None:
         return read_fit(study)
+
+    def _anew(self, study: Study, last: Fitted | None) -> Fitted:
+        """The first model fitted to what was seen; the simpler ones, too, or they are put off."""
+        structure, n = None if last is None else last.structure, len(study.seen.y)
+        model, held = study.model(structure), study.prior.models(study.scene.ground, n)[0]
+        simpler = self._simpler(study, model, n)
+        if last is not None and len(last.thetas) < 1 + len(simpler):
+            last = _with_more(study, model, last, 1 + len(simpler))
+        theta, name, cold = climbed(study, model, last, self.outcome, _most(study), held, at_once=AT_ONCE)
+        if last is None:
+            starts = np.tile(model.start if n <= AT_ONCE else theta, (len(simpler), 1))
+        else:
+            starts = last.thetas[1 : 1 + len(simpler)]
+        thetas = np.stack([theta, *map(model.put, starts, simpler)])
+        fitted = new_fit(study, thetas, name, cold, structure, simpler=len(simpler))
+        if n > AT_ONCE:
+            # Of a first fit, the start was the first of those from scratch.
+            left = len(_from_scratch(model, held)) - (last is None) if cold == n else 0
+            return fitted._replace(memory=fitted.memory | {"left": left})
+        for _ in simpler:
+            fitted = self._with_simpler(study, fitted)
+        return fitted
+
+    def _with_simpler(self, study: Study, last: Fitted) -> Fitted:
+        """The last fit after that of the next of the simpler models."""
+        model = study.model(last.structure)
+        simpler = self._simpler(study, model, last.n)[: len(last.thetas) - 1]
+        left = min(last.memory["simpler"], len(simpler))  # another version may have had more of them
+        thetas = last.thetas.copy()
+        if left > 0:
+            thetas[-left] = _sibling(
+                study, model, thetas[-left], thetas[0], last.outcome, simpler[-left], left
+            )
+        return _noted(last, thetas, simpler=max(left - 1, 0))
+
+    def _simpler(self, study: Study, model: Model, n: int) -> list[Mapping[str, float]]:
+        """What is held in the models beside the first."""
+        beside = study.prior.models(study.scene.ground, n)[1:] if self.twins else ()
+        return [held for held in beside if model.holding(held).any()]
 
     def _tossed(self, study: Study, fitted: Fitted, rng: Rng) -> Fitted:
         """One of the models, which the suggestion then remembers if they are drawn by success."""
@@ -182,7 +214,7 @@ def climbed(
     cold = last is None or n >= COLD * since
     every = cold and n <= at_once
     starts = _each_once([model.put(warm, held), *(_from_scratch(model, held) if every else ())])
-    calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if cold else WARM_LIMITS)))
+    calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if every or last is None else WARM_LIMITS)))
     name = best_outcome(study, model, starts[0], outcome, rows)
     losses, noise = told(name)
     if cold and len(x) > LONG:
@@ -201,27 +233,30 @@ def climbed(
     return theta, name, n if cold else since
 
 
-def _tried(study: Study, last: Fitted, left: int) -> Fitted:
+def _from_elsewhere(study: Study, last: Fitted) -> Fitted:
     """The last fit after one more of its starts, whose peak is the first model's if it is higher."""
     model, rows = study.model(last.structure), part_of(study, _most(study))
     noise, held = study.variances(last.outcome), study.prior.models(study.scene.ground, last.n)[0]
-    climb = partial(
-        fit,
-        model,
-        study.seen.x[rows],
-        OUTCOMES[last.outcome](study.seen.y)[rows],
-        held=model.holding(held) if held else None,
-        variances=None if noise is None else noise[rows],
-    )
-    calls = int(np.clip(CALLS / len(study.seen.x[rows]), *COLD_LIMITS))
-    known = climb([last.thetas[0]], max_evaluations=1)
+    x, losses = study.seen.x[rows], OUTCOMES[last.outcome](study.seen.y)[rows]
+    noise = None if noise is None else noise[rows]
     starts = _from_scratch(model, held)
-    left = min(left, len(starts))  # another version may have had more of them
-    found = climb([starts[-left]], max_evaluations=calls)
-    first = found.theta if found.loss < known.loss else last.thetas[0]  # of which the factor is known
-    thetas = np.vstack([first, last.thetas[1:]])
-    memory = last.memory | {"thetas": thetas.tolist(), "left": left - 1}
-    return last._replace(thetas=thetas, memory=memory, is_new=True)
+    left = min(last.memory["left"], len(starts))  # another version may have had more of them
+    calls, holding = int(np.clip(CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
+    found = fit(model, x, losses, [starts[-left]], max_evaluations=calls, held=holding, variances=noise)
+    try:
+        known = model.negative_log_posterior(last.thetas[0], x, losses, noise)[0]
+    except NumericalError:
+        known = math.inf
+    thetas = last.thetas.copy()
+    if found.loss < known:  # else the factor is known
+        thetas[0] = found.theta
+    return _noted(last, thetas, left=left - 1)
+
+
+def _noted(fitted: Fitted, thetas: Array, **more: Any) -> Fitted:
+    """The same with other θ, and more that the history has to know."""
+    memory = fitted.memory | {"thetas": thetas.tolist()} | more
+    return fitted._replace(thetas=thetas, memory=memory, is_new=True)
 
 
 def _from_scratch(model: Model, held: Mapping[str, float]) -> list[Array]:
@@ -274,27 +309,21 @@ def _with_more(study: Study, model: Model, last: Fitted, count: int) -> Fitted:
 
 
 def _sibling(
-    study: Study,
-    model: Model,
-    start: Array | None,
-    theta: Array,
-    name: str,
-    held: Mapping[str, float],
-    rows: Any,
-    *,
-    simplest: bool,
+    study: Study, model: Model, start: Array, theta: Array, name: str, held: Mapping[str, float], place: int
 ) -> Array:
-    """θ at the peak among those in which some parameters are `held`; the simplest has but a handful.
+    """θ at the peak among those in which some parameters are `held`.
 
     Args:
-        rows: of what was seen, those that are fitted.
+        start: where it was.
+        theta: that of the first model.
+        place: of the model from the last, 1, which has but a handful of parameters.
     """
+    rows = part_of(study, _most(study))
     x, losses, holding = study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], model.holding(held)
-    start = model.start if start is None else start
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
-    start = model.put(start, held)
-    calls, limits = (TWIN_CALLS, TWIN_LIMITS) if simplest else (CALLS, WARM_LIMITS)
+    calls, limits = (TWIN_CALLS, TWIN_LIMITS) if place == 1 else (CALLS, WARM_LIMITS)
     few, noise = int(np.clip(calls / len(x), *limits)), study.variances(name)
     noise = None if noise is None else noise[rows]
+    start = model.put(start, held)
     return fit(model, x, losses, [start], max_evaluations=few, held=holding, variances=noise).theta

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hidim._types import Array, Indices
+from hidim.gp import linalg
 from hidim.gp.densities import Normal, StudentT
 from hidim.gp.hyperparameter import Hyperparameter
 from hidim.gp.kernels.base import Against, Cross, Gram, Kernel
@@ -150,13 +151,13 @@ class Effects(Kernel):
         half = self.features(x) * np.sqrt(weights)
 
         def to_parameters(g: Array) -> Array:
-            each = np.einsum("ij,ij->j", half, g @ half)  # ∂L/∂ log of every weight
+            each = linalg.quadratic_forms(g, half)  # ∂L/∂ log of every weight
             deviations = np.bincount(self.owner, each, minlength=len(self.columns))
             first = [each @ slopes] if len(self.numbers) else []
             return np.concatenate([first, deviations])
 
         value = half @ half.T
-        value.flat[:: len(x) + 1] = self._variances(weights, self.features(x))
+        value.flat[:: len(x) + 1] = np.vecdot(half, half)
         return Gram(value, to_parameters)
 
     def against(self, theta: Array, x: Array) -> Against:
@@ -169,12 +170,8 @@ class Effects(Kernel):
 
     def diagonal(self, theta: Array, u: Array) -> Cross:
         weights, phi = self.weights(theta)[0], self.features(u)
-        return Cross(
-            self._variances(weights, phi), lambda g: self._to_inputs(u, 2.0 * g[:, None] * phi * weights)
-        )
-
-    def _variances(self, weights: Array, phi: Array) -> Array:
-        return np.asarray(np.square(phi) @ weights)
+        half = phi * np.sqrt(weights)
+        return Cross(np.vecdot(half, half), lambda g: self._to_inputs(u, 2.0 * g[:, None] * phi * weights))
 
     # -- functions that are drawn --------------------------------------------------------------------------
 
