@@ -292,6 +292,54 @@ def test_a_damaged_history_is_refused(case, tmp_path):
     assert "run.json" in str(raised.value)
 
 
+def fitted(method):
+    made = Optimizer(SPACE_OF_TWO, method, seed=0)
+    for number in range(8):
+        trial = made.ask()
+        made.fail(trial, "crashed") if number == 1 else made.tell(trial, float(number))
+    return made
+
+
+def change_fits(field, value):
+    def change(events):
+        metas = [event.get("meta", {}) for event in events]
+        fits = [meta[key] for meta in metas for key in ("fit", "feasible") if field in meta.get(key, {})]
+        assert fits
+        for fit in fits:
+            del fit[field]
+            fit.update({} if value is ... else {field: value})
+
+    return change
+
+
+@pytest.mark.parametrize("value", [None, "zzz", [1], [[1.0], [1.0, 2.0]], -1, True, 2.5, 10**400])
+@pytest.mark.parametrize("field", ["n", "cold", "simpler", "thetas", "outcome", "theta", "place"])
+def test_a_fit_that_says_what_no_fit_says_is_refused(field, value, tmp_path):
+    if (field, value) in (("outcome", "zzz"), ("theta", [1]), ("place", True)):
+        return  # of another version or model: such a fit is passed over, see below
+    path = tampered(fitted("gp(initial=4)"), tmp_path / "run.json", change_fits(field, value))
+    with pytest.raises(HistoryError, match=f"f.*: the field '{field}' must be"):
+        Optimizer.load(path)
+
+
+@pytest.mark.parametrize(
+    ("method", "field", "value"),
+    [
+        *(("gp(initial=4)", field, ...) for field in ("by", "n", "cold", "simpler", "thetas", "outcome")),
+        *(("gp(initial=4)", field, ...) for field in ("prior", "theta", "place")),
+        ("gp(initial=4)", "theta", [1]),
+        ("gp(initial=4)", "outcome", "zzz"),
+        ("gp(initial=4)", "thetas", [[1e300] * 5]),
+        ("gp(initial=4)", "thetas", [[1.0]]),
+        ("rembo(low=2, initial=2, runs=1)", "scales", ...),
+        ("rembo(low=2, initial=2, runs=1)", "upper", [1.0, 1.0, 1.0]),
+    ],
+)
+def test_a_fit_that_says_too_little_or_is_of_another_model_is_made_anew(method, field, value, tmp_path):
+    path = tampered(fitted(method), tmp_path / "run.json", change_fits(field, value))
+    assert set(Optimizer.load(path).ask().params) == {"x", "y"}
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"not json", b"\xff\xfe\x00", b"3", b"[]", b'{"hello": 1}'])
 def test_a_file_that_is_no_history_is_named(text, tmp_path):
     path = tmp_path / "run.json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ def at_least(settings: object, /, **least: float) -> None:
         value = getattr(settings, name)
         whole = isinstance(bound, int)
         number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        if not number or not bound <= value < math.inf:
+        if not number or not bound <= value <= (math.inf if whole else sys.float_info.max):
             kind = "an integer" if whole else "a finite number"
             raise _refusal(settings, name, f"must be {kind} of at least {bound}")
         if whole and value > LARGEST:

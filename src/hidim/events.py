@@ -54,6 +54,14 @@ NUMBERS = Kind(
     "a list of finite numbers", lambda value: isinstance(value, list) and all(map(_is_finite, value))
 )
 
+
+def _is_matrix(value: Any) -> bool:
+    rows = isinstance(value, list) and all(map(NUMBERS.holds, value))
+    return rows and bool(value) and len({len(row) for row in value}) == 1
+
+
+MATRIX = Kind("a list of equally long lists of finite numbers", _is_matrix)
+
 #: Tables and lists within each other; what hidim writes is far from it.
 DEEPEST = 400
 
@@ -94,6 +102,25 @@ META: dict[str, Kind] = {
     "feasible": TABLE,
 }
 
+#: What its fit may say.
+FIT: dict[str, Kind] = {
+    "by": TEXT,
+    "prior": TEXT,
+    "outcome": TEXT,
+    "n": LENGTH,
+    "cold": LENGTH,
+    "simpler": LENGTH,
+    "left": LENGTH,
+    "learnt": LENGTH,
+    "thetas": MATRIX,
+    "scales": NUMBERS,
+    "upper": NUMBERS,
+    "calm": LENGTH,
+}
+
+#: What it may say of failures.
+FEASIBLE: dict[str, Kind] = {"prior": TEXT, "n": LENGTH, "theta": NUMBERS, "place": TRUTH}
+
 #: The same of suggestions that come from an embedding.
 META_OF_EMBEDDED: dict[str, Kind] = {"y": NUMBERS, "doublings": COUNT, "run": COUNT}
 
@@ -125,6 +152,8 @@ def check(event: Event, place: str) -> None:
 def check_meta(meta: Mapping[str, Any], place: str) -> None:
     """Refuse what no method can have remembered."""
     check_known(meta, META | (META_OF_EMBEDDED if TEXT.holds(meta.get("embedding")) else {}), place)
+    check_known(meta.get("fit", {}), FIT, f"{place}, fit")
+    check_known(meta.get("feasible", {}), FEASIBLE, f"{place}, feasible")
 
 
 def check_fields(table: Mapping[str, Any], wanted: Mapping[str, Kind], place: str) -> None:

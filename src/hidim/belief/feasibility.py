@@ -144,13 +144,12 @@ def learn_feasibility(
     model = replace(model, noise=label_noise())
     x = np.vstack([seen.x, seen.failed])
     labels = np.concatenate([np.ones(len(seen.x)), -np.ones(len(seen.failed))])
-    last = next((t.meta["feasible"] for t in reversed(history) if "feasible" in t.meta), None)
-    if last is not None and (last.get("prior") != tag or len(last["theta"]) != model.size):
-        last = None  # of another model
+    last = _remembered(history, model, tag)
+    theta = model.start if last is None else np.clip(np.array(last["theta"]), *model.bounds)
     if last is not None and len(x) < last["n"] + max(1, math.floor(GROWTH * last["n"])):
-        known = Posterior(model, np.array(last["theta"]), x, labels)
+        known = Posterior(model, theta, x, labels)
         return Feasibility(known, last["place"], caution(history) * last["place"], {})
-    start = model.put(model.start if last is None else np.array(last["theta"]), held)
+    start = model.put(theta, held)
     rows, holding = evenly(labels, PART), model.holding(held) if held else None
     calls = int(np.clip(CALLS / len(rows), *LIMITS))
     fitted = fit(model, x[rows], labels[rows], [start], max_evaluations=calls, held=holding)
@@ -158,6 +157,13 @@ def learn_feasibility(
     place = has_place(posterior)
     meta = {"prior": tag, "n": len(x), "theta": fitted.theta.tolist(), "place": place}
     return Feasibility(posterior, place, caution(history) * place, {"feasible": meta})
+
+
+def _remembered(history: History, model: Model, tag: str) -> dict[str, Any] | None:
+    """What the last suggestion that was fitted to failures remembers, if it is of this model."""
+    last: dict[str, Any] = next((t.meta["feasible"] for t in reversed(history) if "feasible" in t.meta), {})
+    whole = last.keys() >= {"n", "theta", "place"} and last.get("prior") == tag
+    return last if whole and len(last["theta"]) == model.size else None
 
 
 def has_place(posterior: Posterior) -> bool:

@@ -109,13 +109,13 @@ class Study:
             memo.keep(self.prior, key, known)
         return known
 
-    def last(self) -> dict[str, Any] | None:
-        """What the last suggestion with a fit of this model by this inference remembers."""
+    def last(self, *wanted: str) -> dict[str, Any] | None:
+        """What the last with a fit of this model by this inference remembers, if it has these fields."""
         for trial in reversed(self.scene.trials):
             if "fit" in trial.meta:
                 found: dict[str, Any] = trial.meta["fit"]
                 same = found.get("by") == self.by and found.get("prior") == self.tag(found.get("structure"))
-                if same and found["outcome"] in OUTCOMES:
+                if same and found.get("outcome") in OUTCOMES and found.keys() >= set(wanted):
                     return found
         return None
 

@@ -159,14 +159,16 @@ def new_fit(
     return Fitted(thetas, outcome, n, memory, is_new=True, structure=structure)
 
 
-def read_fit(study: Study) -> Fitted | None:
-    """The fit that the history remembers."""
-    last = study.last()
-    if last is None or last["n"] > len(study.seen.y):
+def read_fit(study: Study, *wanted: str) -> Fitted | None:
+    """The fit that the history remembers, with the fields that are wanted besides."""
+    last = study.last("n", "cold", "thetas", *wanted)
+    if last is None or not 0 < last["n"] <= len(study.seen.y):
         return None
     thetas, structure = np.array(last["thetas"], dtype=np.float64), last.get("structure")
-    if thetas.shape[1:] != (study.model(structure).size,):
+    model = study.model(structure)
+    if thetas.shape[1:] != (model.size,):
         return None
+    thetas = np.clip(thetas, *model.bounds)  # somebody may have mended the file by hand
     return Fitted(thetas, last["outcome"], last["n"], last, is_new=False, structure=structure)
 
 

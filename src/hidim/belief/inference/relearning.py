@@ -67,7 +67,7 @@ class Relearning(Inference):
         return study.prior.learnt(lesson, rng)
 
     def known(self, study: Study) -> Fitted | None:
-        return read_fit(study)
+        return read_fit(study, "learnt")
 
 
 def _most(model: Model) -> int:

@@ -82,7 +82,7 @@ class Schedule(Inference):
 
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         model = study.model()
-        noise, last = NOISY if study.noisy else EXACT, study.last()
+        noise, last = NOISY if study.noisy else EXACT, _read(study)
         name = self._outcome(study, last)
 
         def fit(low: Array, upper: Array) -> Array:
@@ -101,7 +101,7 @@ class Schedule(Inference):
         return fitted._replace(noted=noted)
 
     def known(self, study: Study) -> Fitted | None:
-        last = study.last()
+        last = _read(study)
         if last is None or len(study.seen.y) < 2:
             return None
         scales = Scales(np.array(last["scales"]), np.array(last["upper"]), last["calm"])
@@ -176,6 +176,12 @@ class Schedule(Inference):
     def noted(self, calm: int, deviation: float) -> int:
         """C after a suggestion with that predicted standard deviation (lines 4–8)."""
         return calm + 1 if deviation < self.threshold else 0
+
+
+def _read(study: Study) -> dict[str, Any] | None:
+    """What the last suggestion remembers, if it is of such a model."""
+    last, size = study.last("scales", "upper", "calm"), study.model().kernel.size
+    return last if last is not None and len(last["scales"]) == len(last["upper"]) == size else None
 
 
 def _fitted(study: Study, scales: Scales, noise: float, outcome: str) -> Fitted:
