@@ -119,15 +119,17 @@ def test_on_a_plateau_fewer_suggestions_change_what_does_not_matter(monkeypatch)
     problem = bench.problem("discrete-47")
 
     def ties(seed: int) -> int:
-        optimizer = Optimizer(problem.space(), "gp", seed=seed)
+        optimizer, found, best = Optimizer(problem.space(), "gp", seed=seed), 0, np.inf
         for _ in range(70):
             trial = optimizer.ask()
-            optimizer.tell(trial, problem.value(trial.params))
-        return sum(trial.value == optimizer.best.value for trial in optimizer.history)
+            value = problem.value(trial.params)
+            found, best = found + (value == best), min(best, value)
+            optimizer.tell(trial, value)
+        return found
 
     aware = ties(0) + ties(1)
     monkeypatch.setattr("hidim.methods.recipe.plateau", lambda history, *, maximize: 0)
-    assert aware < 0.6 * (ties(0) + ties(1))
+    assert aware < 0.75 * (ties(0) + ties(1))
 
 
 def test_a_plateau_about_the_best_point_is_left():
