@@ -102,7 +102,7 @@ META: dict[str, Kind] = {
     "feasible": TABLE,
 }
 
-#: What its fit may say.
+#: What its "fit" may say.
 FIT: dict[str, Kind] = {
     "by": TEXT,
     "prior": TEXT,
@@ -118,10 +118,10 @@ FIT: dict[str, Kind] = {
     "calm": LENGTH,
 }
 
-#: What it may say of failures.
+#: What its "feasible" may say, a fit to failures.
 FEASIBLE: dict[str, Kind] = {"prior": TEXT, "n": LENGTH, "theta": NUMBERS, "place": TRUTH}
 
-#: The same of suggestions that come from an embedding.
+#: What may be remembered besides of suggestions that come from an embedding.
 META_OF_EMBEDDED: dict[str, Kind] = {"y": NUMBERS, "doublings": COUNT, "run": COUNT}
 
 
