@@ -110,7 +110,7 @@ class Study:
         return known
 
     def last(self, *wanted: str) -> dict[str, Any] | None:
-        """The last fit of this model by this inference that a suggestion remembers, with all fields wanted."""
+        """The last fit of this model by this inference that is remembered, and has all fields wanted."""
         for trial in reversed(self.scene.trials):
             if "fit" in trial.meta:
                 found: dict[str, Any] = trial.meta["fit"]
