@@ -109,7 +109,7 @@ FIT: dict[str, Kind] = {
     "outcome": TEXT,
     "n": LENGTH,
     "cold": LENGTH,
-    "simpler": LENGTH,
+    "behind": LENGTH,
     "left": LENGTH,
     "learnt": LENGTH,
     "thetas": MATRIX,

@@ -310,11 +310,25 @@ def test_the_climbs_of_a_fit_from_scratch_are_spread_over_suggestions(monkeypatc
         found.append(Peak(outcome="identity").fitted(case, np.random.default_rng(0)))
         case = after(case, found[-1])
     assert [fitted.is_new for fitted in found] == [True, True, True, False, False]
-    assert [(fitted.memory["simpler"], fitted.memory["left"]) for fitted in found] == [
+    assert [(fitted.memory["behind"], fitted.memory["left"]) for fitted in found] == [
         (1, 1), (0, 1), (0, 0), (0, 0), (0, 0)
     ]  # fmt: skip
     assert climbs == [1, 1, 1]
     assert {fitted.n for fitted in found} == {AT_ONCE + 20}
+
+
+def test_a_transform_that_changes_by_a_fit_has_its_climb_in_the_next_suggestion(monkeypatch):
+    names = iter(["identity", "yeo-johnson(0.5)"])
+    monkeypatch.setattr("hidim.belief.inference.peak.best_outcome", lambda *a, **k: next(names))
+    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
+    first = Peak().fitted(case, np.random.default_rng(0))
+    assert (first.outcome, first.memory["behind"]) == ("yeo-johnson(0.5)", 2)
+    second = Peak().fitted(after(case, first), np.random.default_rng(0))
+    assert (second.outcome, second.memory["behind"]) == ("yeo-johnson(0.5)", 1)
+    x, y = case.seen.x, OUTCOMES["yeo-johnson(0.5)"](case.seen.y)
+    losses = [case.model().negative_log_posterior(fitted.thetas[0], x, y)[0] for fitted in (first, second)]
+    assert losses[1] < losses[0]
+    np.testing.assert_array_equal(second.thetas[1:], first.thetas[1:])
 
 
 def test_a_simpler_model_is_of_use_before_its_turn_and_better_after_it():
@@ -337,10 +351,10 @@ def test_starts_of_another_version_that_are_no_longer_there_are_not_waited_for()
     case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
     fitted = Peak().fitted(case, np.random.default_rng(0))
     for told, left in ((99, 1), (-3, -3)):
-        again = after(case, fitted._replace(memory=fitted.memory | {"simpler": 0, "left": told}))
+        again = after(case, fitted._replace(memory=fitted.memory | {"behind": 0, "left": told}))
         assert Peak().fitted(again, np.random.default_rng(0)).memory["left"] == left
-        again = after(case, fitted._replace(memory=fitted.memory | {"simpler": told, "left": 0}))
-        assert Peak().fitted(again, np.random.default_rng(0)).memory["simpler"] == min(left, 0)
+        again = after(case, fitted._replace(memory=fitted.memory | {"behind": told, "left": 0}))
+        assert Peak().fitted(again, np.random.default_rng(0)).memory["behind"] == left
 
 
 @pytest.mark.parametrize(("off", "gain"), [(0.0, 0.0), (1.5, 10.0)])
@@ -349,7 +363,7 @@ def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, ga
     fitted = Peak().fitted(case, np.random.default_rng(0))
     known = fitted.thetas - off
     found = Peak().fitted(
-        after(case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist(), "simpler": 0})),
+        after(case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist(), "behind": 0})),
         np.random.default_rng(0),
     )
     x, y = case.seen.x, OUTCOMES[fitted.outcome](case.seen.y)
@@ -363,4 +377,4 @@ def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, ga
 
 def test_short_histories_try_all_starts_at_once():
     fitted = Peak().fitted(study(Flat(), *({} for _ in range(AT_ONCE))), np.random.default_rng(0))
-    assert fitted.memory["simpler"] == fitted.memory.get("left", 0) == 0
+    assert fitted.memory["behind"] == fitted.memory.get("left", 0) == 0

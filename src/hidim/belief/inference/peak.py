@@ -1,8 +1,8 @@
 """Hyperparameters at the peak of their posterior density, fitted on a schedule and warm-started.
 
-meta["fit"] = {"n": trials used, "cold": n at the last fit from scratch, "simpler": models that are still to
-               be fitted, "left": starts from scratch that are still to be tried, "thetas": [[…]],
-               "outcome": name}
+meta["fit"] = {"n": trials used, "cold": n at the last fit from scratch, "behind": models, the last ones, that
+               are still to be fitted, "left": starts from scratch that are still to be tried,
+               "thetas": [[…]], "outcome": name}
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -33,7 +33,8 @@ from hidim.gp.posterior import factorise
 EACH, PART = 15, (200, 512)
 
 #: With more trials than this a fit is spread over suggestions, one climb for each: of the first model from
-#: where it was, of the simpler ones, and from scratch, of which is kept what is better. All at once are felt.
+#: where it was, again if losses are then transformed otherwise, of the simpler ones, and from scratch, of
+#: which is kept what is better. All at once are felt.
 AT_ONCE = 50
 
 #: Longer histories that are fitted as a whole are so on a part first, if from nothing: 13 instead of 40 s for
@@ -92,8 +93,8 @@ class Peak(Inference):
         last = self.known(study)
         if last is None or is_due(study, last, self.outcome, self.growth):
             return self._tossed(study, self._anew(study, last), rng)
-        if last.memory.get("simpler", 0) > 0:
-            return self._tossed(study, self._with_simpler(study, last), rng)
+        if last.memory.get("behind", 0) > 0:
+            return self._tossed(study, self._with_next(study, last), rng)
         if last.memory.get("left", 0) > 0:
             return self._tossed(study, _from_elsewhere(study, last), rng)
         return self._tossed(study, last, rng)
@@ -105,40 +106,41 @@ class Peak(Inference):
         """The first model fitted to what was seen; the simpler ones, too, or they are put off."""
         structure, n = None if last is None else last.structure, len(study.seen.y)
         model, held = study.model(structure), study.prior.models(study.scene.ground, n)[0]
-        simpler = self._simpler(study, model, n)
+        simpler = self._models(study, model, n)[1:]
         if last is not None and len(last.thetas) < 1 + len(simpler):
             last = _with_more(study, model, last, 1 + len(simpler))
-        theta, name, cold = climbed(study, model, last, self.outcome, _most(study), held, at_once=AT_ONCE)
+        peak = climbed(study, model, last, self.outcome, _most(study), held, at_once=AT_ONCE)
         if last is None:
-            starts = np.tile(model.start if n <= AT_ONCE else theta, (len(simpler), 1))
+            starts = np.tile(model.start if n <= AT_ONCE else peak.theta, (len(simpler), 1))
         else:
             starts = last.thetas[1 : 1 + len(simpler)]
-        thetas = np.stack([theta, *map(model.put, starts, simpler)])
-        fitted = new_fit(study, thetas, name, cold, structure, simpler=len(simpler))
+        thetas = np.stack([peak.theta, *map(model.put, starts, simpler)])
+        behind = len(simpler) + (not peak.reached)
+        fitted = new_fit(study, thetas, peak.outcome, peak.cold, structure, behind=behind)
         if n > AT_ONCE:
             # Of a first fit, the start was the first of those from scratch.
-            left = len(_from_scratch(model, held)) - (last is None) if cold == n else 0
+            left = len(_from_scratch(model, held)) - (last is None) if peak.cold == n else 0
             return fitted._replace(memory=fitted.memory | {"left": left})
-        for _ in simpler:
-            fitted = self._with_simpler(study, fitted)
+        for _ in range(behind):
+            fitted = self._with_next(study, fitted)
         return fitted
 
-    def _with_simpler(self, study: Study, last: Fitted) -> Fitted:
-        """The last fit after that of the next of the simpler models."""
+    def _with_next(self, study: Study, last: Fitted) -> Fitted:
+        """The last fit after that of the next of the models that are behind."""
         model = study.model(last.structure)
-        simpler = self._simpler(study, model, last.n)[: len(last.thetas) - 1]
-        left = min(last.memory["simpler"], len(simpler))  # another version may have had more of them
+        models = self._models(study, model, last.n)[: len(last.thetas)]
+        behind = min(last.memory["behind"], len(models))  # another version may have had more of them
+        few = (TWIN_CALLS, TWIN_LIMITS) if behind == 1 < len(models) else (CALLS, WARM_LIMITS)
         thetas = last.thetas.copy()
-        if left > 0:
-            thetas[-left] = _sibling(
-                study, model, thetas[-left], thetas[0], last.outcome, simpler[-left], left
-            )
-        return _noted(last, thetas, simpler=max(left - 1, 0))
+        thetas[-behind] = _sibling(
+            study, model, thetas[-behind], thetas[0], last.outcome, models[-behind], *few
+        )
+        return _noted(last, thetas, behind=behind - 1)
 
-    def _simpler(self, study: Study, model: Model, n: int) -> list[Mapping[str, float]]:
-        """What is held in the models beside the first."""
-        beside = study.prior.models(study.scene.ground, n)[1:] if self.twins else ()
-        return [held for held in beside if model.holding(held).any()]
+    def _models(self, study: Study, model: Model, n: int) -> list[Mapping[str, float]]:
+        """What is held in the first model, and in those beside it."""
+        first, *beside = study.prior.models(study.scene.ground, n)
+        return [first, *(held for held in beside if self.twins and model.holding(held).any())]
 
     def _tossed(self, study: Study, fitted: Fitted, rng: Rng) -> Fitted:
         """One of the models, which the suggestion then remembers if they are drawn by success."""
@@ -185,6 +187,22 @@ def is_due(study: Study, last: Fitted, outcome: str, growth: float) -> bool:
     return len(y) > last.n and not 0.5 < spread < 2.0
 
 
+class Peaked(NamedTuple):
+    """Where a climb of a model has come to.
+
+    Attributes:
+        theta: the hyperparameters.
+        outcome: the transform of the losses that is most probable there.
+        cold: the number of trials at the last fit from scratch.
+        reached: whether the climb was under that transform; else one more is due.
+    """
+
+    theta: Array
+    outcome: str
+    cold: int
+    reached: bool
+
+
 def climbed(
     study: Study,
     model: Model,
@@ -194,13 +212,13 @@ def climbed(
     held: Mapping[str, float] = MappingProxyType({}),
     *,
     at_once: float = math.inf,
-) -> tuple[Array, str, int]:
-    """θ at the peak, the transform under which, and the number of trials at the last cold start.
+) -> Peaked:
+    """θ at the peak under the most probable transform of the losses.
 
     Args:
         most: the most trials that θ and the transform are fitted to, evenly by rank; all by default.
         held: parameters that are held, and their values.
-        at_once: with more trials than this only the first of several starts is tried.
+        at_once: with more trials than this only the first of several starts is tried, under one transform.
     """
     climb = partial(fit, model, held=model.holding(held) if held else None)
     n = len(study.seen.y)
@@ -227,12 +245,10 @@ def climbed(
     theta = climb(x, losses, starts, max_evaluations=calls, variances=noise).theta
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome, rows)
-    if again != name:
-        name = again
-        losses, noise = told(name)
-        few = calls if every else min(calls, WARM_LIMITS[1])
-        theta = climb(x, losses, [theta], max_evaluations=few, variances=noise).theta
-    return theta, name, n if cold else since
+    if again != name and n <= at_once:
+        losses, noise = told(again)
+        theta = climb(x, losses, [theta], max_evaluations=calls, variances=noise).theta
+    return Peaked(theta, again, n if cold else since, again == name or n <= at_once)
 
 
 def _from_elsewhere(study: Study, last: Fitted) -> Fitted:
@@ -311,20 +327,26 @@ def _with_more(study: Study, model: Model, last: Fitted, count: int) -> Fitted:
 
 
 def _sibling(
-    study: Study, model: Model, start: Array, theta: Array, name: str, held: Mapping[str, float], place: int
+    study: Study,
+    model: Model,
+    start: Array,
+    theta: Array,
+    name: str,
+    held: Mapping[str, float],
+    calls: int,
+    limits: tuple[int, int],
 ) -> Array:
     """θ at the peak among those in which some parameters are `held`.
 
     Args:
         start: where it was.
         theta: that of the first model.
-        place: of the model from the last, 1, which has but a handful of parameters.
+        calls: so many likelihoods over n, within `limits`.
     """
     rows = part_of(study, _most(study))
     x, losses, holding = study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], model.holding(held)
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
-    calls, limits = (TWIN_CALLS, TWIN_LIMITS) if place == 1 else (CALLS, WARM_LIMITS)
     few, noise = int(np.clip(calls / len(x), *limits)), study.variances(name)
     noise = None if noise is None else noise[rows]
     start = model.put(start, held)
