@@ -98,6 +98,8 @@ META: dict[str, Kind] = {
     "instead": TEXT,
     "probe": NUMBER,
     "earlier": TRUTH,
+    "around": COUNT,
+    "within": NUMBER,
     "fit": TABLE,
     "feasible": TABLE,
 }

@@ -18,8 +18,8 @@ import numpy as np
 from hidim import _files, formats, lines, serial
 from hidim._lock import lock
 from hidim._threads import single_threaded
-from hidim.belief.noise import is_noisy
 from hidim.errors import HidimError, HistoryError, MethodError, SpaceError, TrialError
+from hidim.frame.noise import is_noisy
 from hidim.methods import Method, Suggestion, Task, make_method
 from hidim.result import Result, best_of, result_of
 from hidim.space import Space

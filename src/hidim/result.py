@@ -15,9 +15,9 @@ import numpy as np
 
 from hidim import _files, formats, lines
 from hidim._threads import single_threaded
-from hidim.belief.noise import is_noisy
 from hidim.errors import HidimError, TrialError
 from hidim.events import Event
+from hidim.frame.noise import is_noisy
 from hidim.methods import METHODS, Method
 from hidim.space import Space
 from hidim.task import Task

@@ -10,8 +10,9 @@ import pytest
 from hidim import Float, Optimizer, Space
 from hidim.acquisition.beta import Fixed
 from hidim.acquisition.utility import Bold, GroupBounds, Improvement, Moment
-from hidim.belief.plateau import MANY, TRIALS, is_settled, plateau
+from hidim.belief.plateau import plateau
 from hidim.errors import MethodError
+from hidim.frame.settled import MANY, TRIALS, is_settled
 from hidim.methods import configured
 from hidim.trial import History, Trial
 

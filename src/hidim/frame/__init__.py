@@ -6,9 +6,15 @@ from hidim.frame.growing import Growing
 from hidim.frame.novelty import suggestion
 from hidim.frame.observe import Observations, observe
 from hidim.frame.subspaces import Subspaces
+from hidim.frame.zooming import Zooming
 
 #: Every frame by its name.
-FRAMES: dict[str, Frame] = {"cube": Cube(), "growing": Growing(), "subspaces": Subspaces()}
+FRAMES: dict[str, Frame] = {
+    "cube": Cube(),
+    "growing": Growing(),
+    "subspaces": Subspaces(),
+    "zooming": Zooming(),
+}
 
 __all__ = [
     "FRAMES",
@@ -19,6 +25,7 @@ __all__ = [
     "Observations",
     "Scene",
     "Subspaces",
+    "Zooming",
     "design",
     "observe",
     "suggestion",

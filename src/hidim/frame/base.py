@@ -181,6 +181,7 @@ class Scene:
         meta: what a suggestion that is made here has to remember of it.
         awaits_center: whether a centre was given that nobody has tried yet.
         scattered: whether the design is scattered all over, and does not begin with the centre.
+        to_cube: points of the ground (n, d) to those of the unit cube, if there is no embedding.
     """
 
     task: Task
@@ -196,6 +197,7 @@ class Scene:
     meta: dict[str, Any] = field(default_factory=dict)
     awaits_center: bool = False
     scattered: bool = False
+    to_cube: Callable[[Array], Array] = lambda points: points
 
 
 class Frame(ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import compress, count, islice
 from operator import is_not
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hidim._limits import COLUMNS_COMPARED
-from hidim._types import Array, Indices, Rng
+from hidim._types import Array, Indices, Params, Rng
 from hidim.embed import Embedding
 from hidim.frame.base import Ground, Scene
 from hidim.frame.embedded import SPARE, configuration, embedding_name
@@ -122,14 +123,25 @@ def _longer(array: Array, rows: int) -> Array:
     return grown
 
 
-def unseen(ground: Ground, seen: Seen, points: Array, rng: Rng, meta: dict[str, Any]) -> Suggestion:
+def unseen(
+    ground: Ground,
+    seen: Seen,
+    points: Array,
+    rng: Rng,
+    meta: dict[str, Any],
+    to_cube: Callable[[Array], Array] = lambda points: points,
+) -> Suggestion:
     """The first of `points` (k, D), on their levels, that is new; else some other one, and `meta` says so."""
-    space, place = ground.space, seen.first_new(points)
+
+    def decoded(point: Array) -> Params:
+        return ground.space.decode(to_cube(point[None])[0])
+
+    place = seen.first_new(points)
     if place is not None:
-        return Suggestion(space.decode(points[place]), meta)
+        return Suggestion(decoded(points[place]), meta)
     point = seen.any_new(ground, rng)
     instead = {"instead": "repetition" if point is None else "random"}
-    return Suggestion(space.decode(points[0] if point is None else point), meta | instead)
+    return Suggestion(decoded(points[0] if point is None else point), meta | instead)
 
 
 def suggestion(
@@ -141,7 +153,8 @@ def suggestion(
     sense if their values are noisy.
     """
     if scene.embedding is None:
-        return unseen(scene.ground, Seen.of(scene.seen, repeat=repeat), points, rng, meta)
+        known = Seen.of(scene.seen, repeat=repeat)
+        return unseen(scene.ground, known, points, rng, meta | scene.meta, scene.to_cube)
     return _lifted(scene, scene.embedding, points, rng, meta, repeat)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array
-from hidim.belief.plateau import DESIGN
 from hidim.errors import HidimError
+from hidim.frame.settled import DESIGN
 from hidim.insight.branches import Branch, Branches
 from hidim.insight.components import Components, last_structure
 from hidim.insight.importance import Entry, Importance, percent

@@ -11,13 +11,13 @@ from __future__ import annotations
 from hidim.acquisition.utility import Bold
 from hidim.belief.inference import Peak
 from hidim.belief.priors import Mixed
-from hidim.frame import Cube
+from hidim.frame import Zooming
 from hidim.methods.recipe import Recipe
 from hidim.search import Paths, Ways
 
 MIXED = Recipe(
     name="mixed",
-    frame=Cube(),
+    frame=Zooming(),
     prior=Mixed(),
     inference=Peak(outcome="auto", twins=True, toss="success"),
     utility=Bold(),

@@ -24,11 +24,13 @@ from hidim._types import Array, Rng
 from hidim.acquisition.utility import Bold, Decision, Moment, Utility
 from hidim.belief.feasibility import Feasibility, learn_feasibility
 from hidim.belief.inference import Inference, Peak, Study
-from hidim.belief.noise import is_noisy, probe
-from hidim.belief.plateau import is_settled, plateau
+from hidim.belief.plateau import plateau
 from hidim.belief.priors import Flat, Learnable, Prior
+from hidim.belief.probe import probe
 from hidim.errors import MethodError, NumericalError
 from hidim.frame import Cube, Frame, Scene, design, suggestion
+from hidim.frame.noise import is_noisy
+from hidim.frame.settled import is_settled
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Method
 from hidim.methods.settings import registered_name
