@@ -79,6 +79,13 @@ def test_the_window_of_a_settled_run_holds_the_nearest_trials_in_its_own_coordin
     assert told.meta == {"way": "all", "around": 5, "within": window.mark.within}
 
 
+def test_where_only_digits_are_left_there_is_no_window():
+    task, history = settled()
+    for share, opens in ((3e-4, True), (3e-5, False)):
+        close = [replace(t, value=share * t.value if t.number > 40 else t.value) for t in history]
+        assert (Zooming().window(task, History(close)) is not None) == opens
+
+
 def test_windows_and_the_cube_know_of_each_other_points_and_values_alone():
     task, history = settled()
     mark = Zooming().window(task, history).mark

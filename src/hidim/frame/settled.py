@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hidim._types import Array
 from hidim.trial import History
 
 #: The way of trials that no model suggested, if they have one.
@@ -30,5 +31,15 @@ def is_settled(history: History, dim: int, *, maximize: bool, times: int = 1) ->
     if len(losses) < 2 * last or sum(suggested) < last:
         return False
     since = np.flatnonzero(suggested)[-last]
-    best, begun = float(losses.min()), float(np.quantile(losses[:last], 0.25, method="lower"))
-    return float(losses[:since].min()) - best <= WORTH * (begun - best)
+    best = float(losses.min())
+    return float(losses[:since].min()) - best <= WORTH * (_begun(losses, last) - best)
+
+
+def gained(history: History, dim: int, *, maximize: bool) -> float:
+    """A quarter of what was gained since the beginning, by the same measure."""
+    losses = 0.25 * history.losses(maximize=maximize)
+    return _begun(losses, int(np.clip(dim, TRIALS, MANY))) - float(losses.min())
+
+
+def _begun(losses: Array, last: int) -> float:
+    return float(np.quantile(losses[:last], 0.25, method="lower"))

@@ -27,7 +27,7 @@ from hidim.frame.base import Frame, Ground, Scene
 from hidim.frame.cube import Cube
 from hidim.frame.noise import is_noisy
 from hidim.frame.observe import Observations, given_variances, observe
-from hidim.frame.settled import is_settled
+from hidim.frame.settled import WORTH, gained, is_settled
 from hidim.frame.success import shares, steps
 from hidim.task import Task
 from hidim.trial import History, Trial
@@ -37,9 +37,10 @@ EACH, LEAST, MOST = 1.0, 10, 50
 WIDEST, NARROWEST = 0.25, 1e-6
 
 #: A run has to be settled for so many times as long, before a window is opened around another best point. In
-#: nine functions of 6 to 15 parameters, 200 trials, three runs each, windows were better than none in 14 runs
-#: and worse in 8; opened at once, in 18 and 9, but Levy's function was then left at .5 instead of .02: far
-#: basins were found too late. With a share of a half or a third at the most less was gained.
+#: nine functions of 6 to 15 parameters, 200 trials, three runs each, on which this was chosen, windows were
+#: better than none in 14 runs and worse in 8; opened at once, in 18 and 9, but Levy's function was then left
+#: at .5 instead of .02: far basins were found too late. With a share of a half or a third at the most less
+#: was gained.
 CALM = 2
 
 #: After so many suggestions for every column, within limits, none of which was the best so far, a window is
@@ -155,6 +156,9 @@ class Zooming(Frame):
         best = history.complete[int(np.argmin(history.losses(maximize=task.maximize)))]
         point, widest, times = task.space.encode(best.params), WIDEST, CALM
         last = _last(task, history)
+        near = _nearest(task, history, point)
+        if not near.promise > WORTH * gained(history, task.space.dim, maximize=task.maximize):
+            return None  # only digits are left
         if last is not None and last.holds(point[None])[0]:
             since = takewhile(lambda trial: trial is not best, reversed(history.finished))
             idle = [mark for trial in since if (mark := _mark(trial)) is not None]
@@ -168,7 +172,8 @@ class Zooming(Frame):
             widest, times = 0.5 * last.mark.within, 1
         if not is_settled(history, task.space.dim, maximize=task.maximize, times=times):
             return None
-        return _opened(task, history, best.number, point, widest)
+        half = min(near.away, widest)
+        return Window.around(point, Mark(best.number, half)) if half >= NARROWEST else None
 
 
 def _has_windows(task: Task) -> bool:
@@ -193,12 +198,23 @@ def _last(task: Task, history: History) -> Window | None:
     return None if found is None else Window.around(task.space.encode(found.params), mark)
 
 
-def _opened(task: Task, history: History, number: int, point: Array, widest: float) -> Window | None:
-    """A window around a point (d,), as wide as to hold the trials that are nearest."""
-    away = np.sort(np.abs(observe(task, history).x - point).max(axis=1))
-    held = int(np.clip(EACH * task.space.dim, LEAST, MOST))
-    half = min(float(away[min(held, len(away) - 1)]), widest)
-    return Window.around(point, Mark(number, half)) if half >= NARROWEST else None
+class Near(NamedTuple):
+    """The trials next to the best.
+
+    Args:
+        away: how far the last of them is.
+        promise: a quarter of what their median is above the best.
+    """
+
+    away: float
+    promise: float
+
+
+def _nearest(task: Task, history: History, point: Array) -> Near:
+    away = np.abs(observe(task, history).x - point).max(axis=1)
+    losses = 0.25 * history.losses(maximize=task.maximize)  # differences of the largest numbers stay finite
+    near = np.argsort(away, kind="stable")[: 1 + int(np.clip(EACH * task.space.dim, LEAST, MOST))]
+    return Near(float(away[near[-1]]), float(np.median(losses[near])) - float(losses.min()))
 
 
 def _as_seen_by(history: History, mark: Mark | None) -> History:
