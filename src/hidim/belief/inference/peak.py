@@ -44,10 +44,11 @@ LONG = 800
 #: A fit starts from nothing, too, when trials have grown by this factor since it last did; not varied.
 COLD = 1.5
 
-#: Likelihoods for a fit: so many over n, within limits for cold and for warm starts, for cold ones that have
-#: a suggestion of their own, and for twins, which have a handful of parameters. A larger least number made
-#: long histories slow; quality was not compared.
-CALLS, COLD_LIMITS, WARM_LIMITS, ALONE_LIMITS = 15_000, (5, 50), (5, 25), (5, 36)
+#: Likelihoods for a fit: so many over n, within limits for cold and for warm starts; for climbs that have a
+#: suggestion of their own, with limits for those from scratch; and for twins, which have a handful of
+#: parameters. A larger least number made long histories slow; quality was not compared.
+CALLS, COLD_LIMITS, WARM_LIMITS = 15_000, (5, 50), (5, 25)
+ALONE_CALLS, ALONE_LIMITS = 9_000, (5, 36)
 TWIN_CALLS, TWIN_LIMITS = 6_000, (4, 12)
 
 
@@ -130,7 +131,7 @@ class Peak(Inference):
         model = study.model(last.structure)
         models = self._models(study, model, last.n)[: len(last.thetas)]
         behind = min(last.memory["behind"], len(models))  # another version may have had more of them
-        few = (TWIN_CALLS, TWIN_LIMITS) if behind == 1 < len(models) else (CALLS, WARM_LIMITS)
+        few = (TWIN_CALLS, TWIN_LIMITS) if behind == 1 < len(models) else (ALONE_CALLS, WARM_LIMITS)
         thetas = last.thetas.copy()
         thetas[-behind] = _sibling(
             study, model, thetas[-behind], thetas[0], last.outcome, models[-behind], *few
@@ -234,7 +235,8 @@ def climbed(
     cold = last is None or n >= COLD * since
     every = cold and n <= at_once
     starts = _each_once([model.put(warm, held), *(_from_scratch(model, held) if every else ())])
-    calls = int(np.clip(CALLS / len(x), *(COLD_LIMITS if every or last is None else WARM_LIMITS)))
+    limits = COLD_LIMITS if every or last is None else WARM_LIMITS
+    calls = int(np.clip((CALLS if n <= at_once else ALONE_CALLS) / len(x), *limits))
     name = best_outcome(study, model, starts[0], outcome, rows)
     losses, noise = told(name)
     if cold and len(x) > LONG:
@@ -259,7 +261,7 @@ def _from_elsewhere(study: Study, last: Fitted) -> Fitted:
     noise = None if noise is None else noise[rows]
     starts = _from_scratch(model, held)
     left = min(last.memory["left"], len(starts))  # another version may have had more of them
-    calls, holding = int(np.clip(CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
+    calls, holding = int(np.clip(ALONE_CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
     found = fit(model, x, losses, [starts[-left]], max_evaluations=calls, held=holding, variances=noise)
     try:
         known = model.negative_log_posterior(last.thetas[0], x, losses, noise)[0]
