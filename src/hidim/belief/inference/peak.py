@@ -48,7 +48,7 @@ COLD = 1.5
 #: suggestion of their own, with limits for those from scratch; and for twins, which have a handful of
 #: parameters. A larger least number made long histories slow; quality was not compared.
 CALLS, COLD_LIMITS, WARM_LIMITS = 15_000, (5, 50), (5, 25)
-ALONE_CALLS, ALONE_LIMITS = 9_000, (5, 36)
+ALONE_CALLS, ALONE_LIMITS = 8_000, (5, 36)
 TWIN_CALLS, TWIN_LIMITS = 6_000, (4, 12)
 
 
