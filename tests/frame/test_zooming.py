@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hidim import Choice, Int, Optimizer, Space, Vector
-from hidim.frame import Zooming, suggestion
+from hidim.frame import Cube, Zooming, suggestion
+from hidim.frame.noise import is_noisy
 from hidim.frame.zooming import OFF, SHORT, Mark
 from hidim.task import Task
 from hidim.trial import History, Trial
@@ -27,7 +28,8 @@ def settled(space: Space = SPACE, count: int = 60, **task) -> tuple[Task, Histor
         away = 0.5 * 0.92 ** ((number - 5) % count) * rng.uniform(-1.0, 1.0, DIM)
         point = np.clip(MIDDLE + away, 0.0, 1.0) if number != 5 else MIDDLE
         value = 0.0 if number == 5 else 1.0 + float(np.abs(away).sum())
-        trials.append(Trial({"x": point}, number, meta={"way": "all"}).completed(value, number))
+        meta = {"way": "all"} | ({"fit": {}} if number == 20 else {})
+        trials.append(Trial({"x": point}, number, meta=meta).completed(value, number))
     return Task(space, seed=0, **task), History(trials)
 
 
@@ -114,7 +116,7 @@ def test_a_window_without_success_is_halved_and_given_up_until_something_is_foun
     assert Zooming().window(task, with_more(history, *tried[:-1])).mark == mark
     half = Zooming().window(task, with_more(history, *tried)).mark
     assert half.within <= 0.5 * mark.within
-    tried += [(MIDDLE - 0.01 * k * mark.within, 2.0, half) for k in range(1, SHORT + 1)]
+    tried += [(MIDDLE - 0.01 * k * half.within, 2.0, half) for k in range(1, SHORT + 1)]
     assert Zooming().window(task, with_more(history, *tried[:-1])).mark == half
     assert Zooming().window(task, with_more(history, *tried)) is None
     better = (MIDDLE + 0.1 * half.within, -1.0, None)
@@ -129,6 +131,10 @@ def test_a_window_without_success_is_halved_and_given_up_until_something_is_foun
         {"around": 5, "within": -1.0},
         {"around": 5, "within": 0.0},
         {"around": 5},
+        {"around": 5, "within": "b"},
+        {"around": 5, "within": 10**400},
+        {"around": "5", "within": 0.1},
+        {"around": 30, "within": 1e-4},  # of another trial, far away
     ],
 )
 def test_marks_that_make_no_sense_are_not_heeded(forged):
@@ -140,6 +146,51 @@ def test_marks_that_make_no_sense_are_not_heeded(forged):
 
 def test_noisy_values_have_no_windows():
     assert Zooming().window(*settled(noisy=True)) is None
+
+
+def test_what_a_probe_in_a_window_found_is_known_everywhere():
+    task, history = settled()
+    mark = Zooming().window(task, history).mark
+    probe = Trial({"x": MIDDLE + 1e-9}, 60, meta={"way": "probe", "probe": 0.0} | mark._asdict())
+    history = History([*history, probe.completed(0.9, 60)])
+    assert is_noisy(task, Zooming().scene(task, history, 61, np.random.default_rng(0)).history)
+    assert is_noisy(task, Zooming().scenes(task, history)[0].history)
+
+
+def test_before_any_model_was_asked_there_is_no_window():
+    task, history = settled()
+    added = History([replace(trial, meta={"way": "added"}) for trial in history])
+    assert Zooming().window(task, added) is None
+
+
+@pytest.mark.parametrize(
+    "cube", [Cube(region="ball"), Cube(center={"x": [0.5] * DIM})], ids=["ball", "center"]
+)
+def test_balls_and_centres_have_no_windows(cube):
+    assert Zooming(cube).window(*settled()) is None
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        Space(x=Vector(DIM, -5, 10)),
+        Space(x=Vector(DIM, 1e-5, 1, log=True)),
+        Space(x=Vector(DIM, 1e6, 1e6 + 1)),
+    ],
+    ids=["shifted", "log", "far"],
+)
+def test_suggestions_on_the_edge_of_a_window_are_in_it(space):
+    task, history = settled(space)
+    history = History([replace(t, params=space.decode(t.params["x"])) for t in history])
+    for number in range(20):
+        scene = within(Zooming(), task, history)
+        edge = np.random.default_rng(number).integers(0, 2, (1, DIM)).astype(float)
+        told = suggestion(scene, edge, np.random.default_rng(0), {"way": "all"})
+        tried = Trial(told.params, 60, meta=told.meta).completed(2.0, 60)
+        again = within(Zooming(), task, History([*history, tried]))
+        assert len(again.seen.y) == len(scene.seen.y) + 1
+        assert again.seen.x.min() >= 0.0
+        assert again.seen.x.max() <= 1.0
 
 
 @pytest.mark.parametrize("more", [{"k": Int(0, 9)}, {"c": Choice("a", "b")}], ids=["integer", "label"])

@@ -34,7 +34,10 @@ from hidim.trial import History, Trial
 
 #: A window holds so many trials for every column at first, within limits; and its width is limited.
 EACH, LEAST, MOST = 1.0, 10, 50
-WIDEST, NARROWEST = 0.25, 1e-6
+WIDEST, NARROWEST = 0.25, 1e-5
+
+#: Points on its edge are in it, though they went through the user's units and back.
+SLACK = 1e-9
 
 #: A run has to be settled for so many times as long, before a window is opened around another best point. In
 #: nine functions of 6 to 15 parameters, 200 trials, three runs each, on which this was chosen, windows were
@@ -84,7 +87,8 @@ class Window(NamedTuple):
 
     def holds(self, points: Array) -> Mask:
         """Which of `points` (n, d) lie in it, as (n,)."""
-        return np.asarray(np.all((points >= self.lower) & (points <= self.lower + self.width), axis=1))
+        lower, upper = self.lower - SLACK, self.lower + self.width + SLACK
+        return np.asarray(np.all((points >= lower) & (points <= upper), axis=1))
 
     def shown(self, points: Array) -> Array:
         """Points (n, d) that lie in it, in its own coordinates."""
@@ -102,7 +106,7 @@ class Zooming(Frame):
     Spaces of real numbers without conditions have windows, as long as their values are not noisy.
 
     Args:
-        cube: what is seen without a window.
+        cube: what is seen without a window; there is none if it has a centre of its own, or is a ball.
     """
 
     embeds: ClassVar[bool] = False
@@ -120,7 +124,8 @@ class Zooming(Frame):
     def scene(self, task: Task, history: History, number: int, rng: Rng) -> Scene:
         window = self.window(task, history)
         if window is None or rng.random() >= _share(task, history):
-            return self.cube.scene(task, _as_seen_by(history, None), number, rng)
+            own = _as_seen_by(history, None)
+            return replace(self.cube.scene(task, own, number, rng), history=history)
         trials = _as_seen_by(history, window.mark)
         seen = observe(task, trials)
         held = np.concatenate([window.holds(points) for points in (seen.x, seen.failed, seen.running)])
@@ -143,11 +148,13 @@ class Zooming(Frame):
         )
 
     def scenes(self, task: Task, history: History) -> list[Scene]:
-        return self.cube.scenes(task, _as_seen_by(history, None))
+        scenes = self.cube.scenes(task, _as_seen_by(history, None))
+        return [replace(scene, history=history) for scene in scenes]
 
     def window(self, task: Task, history: History) -> Window | None:
         """The window for the next suggestions, if there is one: the last, or a new one."""
-        if not _has_windows(task) or not history.complete:
+        plain = self.cube.region == "box" and self.cube.center is None and _has_windows(task)
+        if not plain or not history.complete or not any("fit" in trial.meta for trial in history):
             return None
         window = self._next(task, history)
         return None if window is None or is_noisy(task, history) else window
@@ -183,19 +190,23 @@ def _has_windows(task: Task) -> bool:
 
 def _mark(trial: Trial) -> Mark | None:
     """That of the trial's window, if it was suggested in one."""
-    if not trial.meta.keys() >= set(Mark._fields):
+    around, within = trial.meta.get("around"), trial.meta.get("within")
+    if not isinstance(around, int) or not isinstance(within, float):
         return None
-    mark = Mark(trial.meta["around"], float(trial.meta["within"]))
-    return mark if NARROWEST <= mark.within <= WIDEST else None
+    return Mark(around, within) if NARROWEST <= within <= WIDEST else None
 
 
 def _last(task: Task, history: History) -> Window | None:
-    """The last window, if it is still known where."""
-    mark = next((mark for trial in reversed(history) if (mark := _mark(trial)) is not None), None)
-    if mark is None:
+    """The last window, if it is still known where: trials may have been renumbered."""
+    marks = ((trial, mark) for trial in reversed(history) if (mark := _mark(trial)) is not None)
+    if (found := next(marks, None)) is None:
         return None
-    found = next((trial for trial in history.complete if trial.number == mark.around), None)
-    return None if found is None else Window.around(task.space.encode(found.params), mark)
+    last, mark = found
+    middle = next((trial for trial in history.complete if trial.number == mark.around), None)
+    if middle is None:
+        return None
+    window = Window.around(task.space.encode(middle.params), mark)
+    return window if window.holds(task.space.encode(last.params)[None])[0] else None
 
 
 class Near(NamedTuple):
