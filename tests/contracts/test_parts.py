@@ -66,7 +66,7 @@ REFUSED = {
     *(("rpp", "prior", name) for name in ("cylinder", "embedded", "flat", "leaves", "mixed", "tree")),
     *(("rpp", "frame", name) for name in ("growing", "subspaces")),
     *(("rpp", "search", name) for name in SEARCHES if name != "paths"),
-    *(("rembo", "frame", name) for name in ("cube", "growing")),
+    *(("rembo", "frame", name) for name in ("cube", "growing", "zooming")),
     ("addtree", "frame", "subspaces"),
     *((base, "inference", "schedule") for base in ("gp", "addtree", "baxus", "bock", "rpp")),
     *((base, "inference", "relearning") for base in ("gp", "addtree", "rembo", "baxus", "bock")),
