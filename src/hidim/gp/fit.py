@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from hidim._types import Array, Mask
 from hidim.errors import NumericalError
+from hidim.gp.hyperparameter import Hyperparameter, log_prior
 from hidim.gp.kernels.blocks import blocks as blocks_of
 from hidim.gp.model import Model
 
@@ -34,11 +35,12 @@ def fit(
     max_evaluations: int = 50,
     held: Mask | None = None,
     variances: Array | None = None,
+    priors: Sequence[Hyperparameter] | None = None,
 ) -> Fit:
     """The best local optimum found from `starts`; a start that fails is passed over.
 
     Entries of θ that are `held` stay at their value in the first start. `variances` (n,) are those with which
-    the observations came.
+    the observations came, and `priors` the hyperparameters with other densities than the model's.
 
     If every evaluation fails, the first start is returned with an infinite loss: the caller keeps the
     parameters that it had.
@@ -54,6 +56,9 @@ def fit(
         count += 1
         try:
             value, gradient = model.negative_log_posterior(theta, x, y, variances, blocks)
+            for sign, parameters in () if priors is None else ((1.0, model.parameters), (-1.0, priors)):
+                density, slope = log_prior(parameters, theta)
+                value, gradient = value + sign * density, gradient + sign * slope
         except NumericalError:
             return 1e10, np.zeros_like(theta)
         if not (np.isfinite(value) and np.all(np.isfinite(gradient))):

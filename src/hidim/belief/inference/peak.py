@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
@@ -18,11 +18,14 @@ import numpy as np
 
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Rng
+from hidim.belief.inference.apart import TOGETHER, freed, idle_by_ties, without
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.priors import Structure, evenly
 from hidim.errors import NumericalError
 from hidim.frame.success import shares, steps
 from hidim.gp.fit import fit
+from hidim.gp.hyperparameter import log_prior
+from hidim.gp.linalg import half_log_determinant
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES, evidence
 from hidim.gp.posterior import factorise
@@ -97,7 +100,7 @@ class Peak(Inference):
         if last.memory.get("behind", 0) > 0:
             return self._tossed(study, self._with_next(study, last), rng)
         if last.memory.get("left", 0) > 0:
-            return self._tossed(study, _from_elsewhere(study, last), rng)
+            return self._tossed(study, _from_elsewhere(study, last, self.outcome), rng)
         return self._tossed(study, last, rng)
 
     def known(self, study: Study) -> Fitted | None:
@@ -120,7 +123,9 @@ class Peak(Inference):
         fitted = new_fit(study, thetas, peak.outcome, peak.cold, structure, behind=behind)
         if n > AT_ONCE:
             # Of a first fit, the start was the first of those from scratch.
-            left = len(_from_scratch(model, held)) - (last is None) if peak.cold == n else 0
+            left = 0 if last is None else last.memory.get("left", 0)
+            if peak.cold == n:
+                left = 1 + len(_from_scratch(model, held)) - (last is None)
             return fitted._replace(memory=fitted.memory | {"left": left})
         for _ in range(behind):
             fitted = self._with_next(study, fitted)
@@ -234,7 +239,15 @@ def climbed(
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
     every = cold and n <= at_once
-    starts = _each_once([model.put(warm, held), *(_from_scratch(model, held) if every else ())])
+    likely = [model.put(warm, held)]
+    if _may_differ(study, model, held):
+        likely += _by_ties(study, model, held)
+        if every:
+            likely.append(_freed(study, model, likely[0], held, outcome, rows))
+    if len(likely) > 1:
+        likely.sort(key=lambda theta: _score(study, model, theta, outcome, rows), reverse=True)
+    starts = [*likely, *_from_scratch(model, held)] if every else likely if n <= at_once else likely[:1]
+    starts = _each_once(starts)
     limits = COLD_LIMITS if every or last is None else WARM_LIMITS
     calls = int(np.clip((CALLS if n <= at_once else ALONE_CALLS) / len(x), *limits))
     name = best_outcome(study, model, starts[0], outcome, rows)
@@ -253,24 +266,81 @@ def climbed(
     return Peaked(theta, again, n if cold else since, again == name or n <= at_once)
 
 
-def _from_elsewhere(study: Study, last: Fitted) -> Fitted:
+def _from_elsewhere(study: Study, last: Fitted, outcome: str) -> Fitted:
     """The last fit after one more of its starts, whose peak is the first model's if it is higher."""
     model, rows = study.model(last.structure), part_of(study, _most(study))
     noise, held = study.variances(last.outcome), study.prior.models(study.scene.ground, last.n)[0]
+    starts = _from_scratch(model, held)
+    left = min(last.memory["left"], 1 + len(starts))  # another version may have had more of them
+    if left > len(starts):
+        found = _with_freed(study, model, last, held, outcome, rows)
+        return _noted(found, found.thetas, left=left - 1)
     x, losses = study.seen.x[rows], OUTCOMES[last.outcome](study.seen.y)[rows]
     noise = None if noise is None else noise[rows]
-    starts = _from_scratch(model, held)
-    left = min(last.memory["left"], len(starts))  # another version may have had more of them
     calls, holding = int(np.clip(ALONE_CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
-    found = fit(model, x, losses, [starts[-left]], max_evaluations=calls, held=holding, variances=noise)
+    peak = fit(model, x, losses, [starts[-left]], max_evaluations=calls, held=holding, variances=noise)
     try:
         known = model.negative_log_posterior(last.thetas[0], x, losses, noise)[0]
     except NumericalError:
         known = math.inf
     thetas = last.thetas.copy()
-    if found.loss < known:  # else the factor is known
-        thetas[0] = found.theta
+    if peak.loss < known:  # else the factor is known
+        thetas[0] = peak.theta
     return _noted(last, thetas, left=left - 1)
+
+
+def _with_freed(
+    study: Study, model: Model, last: Fitted, held: Mapping[str, float], outcome: str, rows: Any
+) -> Fitted:
+    """The last fit, whose first model is that in which columns differ if that is more probable."""
+    if not _may_differ(study, model, held):
+        return last
+    start = _freed(study, model, last.thetas[0], held, outcome, rows)
+    name = best_outcome(study, model, start, outcome, rows)
+    x, losses, noise = study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], study.variances(name)
+    noise = None if noise is None else noise[rows]
+    calls, holding = int(np.clip(ALONE_CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
+    theta = fit(model, x, losses, [start], max_evaluations=calls, held=holding, variances=noise).theta
+    thetas = last.thetas.copy()
+    if _score(study, model, theta, outcome, rows) <= _score(study, model, thetas[0], outcome, rows):
+        return last
+    thetas[0] = theta
+    behind = 0 if name == last.outcome else len(thetas) - 1
+    return _noted(last._replace(outcome=name), thetas, outcome=name, behind=behind)
+
+
+def _may_differ(study: Study, model: Model, held: Mapping[str, float]) -> bool:
+    """Whether fits start where columns differ, too."""
+    free = model.holding(TOGETHER.values()) & ~model.holding(held)
+    return not study.noisy and study.prior.sets_apart(study.scene.ground) and bool(free.any())
+
+
+def _freed(
+    study: Study, model: Model, known: Array, held: Mapping[str, float], outcome: str, rows: Any
+) -> Array:
+    """Where a climb leads if nothing holds columns together.
+
+    Differences between the best trials count little there: they say nothing of what matters elsewhere.
+    """
+    name = best_outcome(replace(study, gentle=True), model, known, outcome, rows)
+    return freed(model, study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], held)
+
+
+def _by_ties(study: Study, model: Model, held: Mapping[str, float]) -> list[Array]:
+    """Where columns do not matter in which points with the same value differ, if there are any."""
+    ground = study.scene.ground
+    varying, idle = ground.levels > 1, idle_by_ties(study.seen.x, study.seen.y)
+    if not (idle & varying).any() or not (varying & ~idle).any():
+        return []
+    return [without(model, ground, idle, held)]
+
+
+def _score(study: Study, model: Model, theta: Array, outcome: str, rows: Any) -> float:
+    """The logarithm of the probability of θ, but for a constant, under the transform that suits it best."""
+    try:
+        return _judged(study, model, theta, outcome, rows)[1]
+    except NumericalError:
+        return -math.inf
 
 
 def _noted(fitted: Fitted, thetas: Array, **more: Any) -> Fitted:
@@ -300,8 +370,11 @@ def part_of(study: Study, most: int | None) -> Any:
 
 def best_outcome(study: Study, model: Model, theta: Array, outcome: str, rows: Any = slice(None)) -> str:
     """The transform of the losses; if it is to be chosen, the most probable under θ, judged by `rows`."""
-    if outcome not in CHOSEN:
-        return outcome
+    return _judged(study, model, theta, outcome, rows)[0] if outcome in CHOSEN else outcome
+
+
+def _judged(study: Study, model: Model, theta: Array, outcome: str, rows: Any) -> tuple[str, float]:
+    """The transform of the losses, and the logarithm of its probability and that of θ, but for a constant."""
     y, noise = study.seen.y[rows], study.variances("identity")
     if not study.noisy:
         # A search crowds its trials where values are good. A transform that spreads them out is favoured for
@@ -310,11 +383,11 @@ def best_outcome(study: Study, model: Model, theta: Array, outcome: str, rows: A
         # of ten and of five runs; chosen on these).
         theta = np.append(theta[:-1], min(theta[-1], model.noise.start))
     factor = factorise(model, theta, study.seen.x[rows], None if noise is None else noise[rows])
-    scores = evidence(factor, y, study.outcomes)
+    scores = evidence(factor, y, study.outcomes if outcome in CHOSEN else {outcome: OUTCOMES[outcome]})
     best = max(scores, key=scores.__getitem__)
     if outcome == "reluctant" and scores[best] < scores["identity"] + INSISTENT * len(y):
-        return "identity"
-    return best
+        best = "identity"
+    return best, scores[best] - half_log_determinant(factor) + log_prior(model.parameters, theta)[0]
 
 
 def _with_more(study: Study, model: Model, last: Fitted, count: int) -> Fitted:

@@ -58,6 +58,10 @@ class Prior(ABC):
         columns differ from the others is held at 0, which is no difference.
         """
 
+    def sets_apart(self, ground: Ground) -> bool:
+        """Whether every column has a deviation from one level, see `hidim.belief.inference.apart`."""
+        return False
+
     @abstractmethod
     def refusal(self, frame: Frame) -> str | None:
         """Why the model makes no sense in that frame; None if it does."""

@@ -83,5 +83,9 @@ class Flat(Prior):
     def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
         return ({}, ALIKE) if self.lengthscales == "hierarchical" else ({},)
 
+    def sets_apart(self, ground: Ground) -> bool:
+        plain = ground.embedding is None and not ground.space.is_conditional
+        return plain and self.lengthscales == "hierarchical"
+
     def refusal(self, frame: Frame) -> str | None:
         return None

@@ -108,6 +108,9 @@ class Mixed(Prior):
             return {}, {"log_amplitude": ABSENT}, alone, alone | ALIKE
         return (alone, alone | ALIKE) if trials < EACH * ground.dim else ({}, alone, alone | ALIKE)
 
+    def sets_apart(self, ground: Ground) -> bool:
+        return not ground.space.is_conditional
+
     def refusal(self, frame: Frame) -> str | None:
         seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"
         return seen if frame.embeds else None
