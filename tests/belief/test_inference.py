@@ -306,14 +306,14 @@ def test_the_climbs_of_a_fit_from_scratch_are_spread_over_suggestions(monkeypatc
         "hidim.belief.inference.peak.fit", lambda *a, **k: climbs.append(len(a[3])) or fit(*a, **k)
     )
     case, found = study(Flat(), *({} for _ in range(AT_ONCE + 20))), []
-    for _ in range(5):
+    for _ in range(6):
         found.append(Peak(outcome="identity").fitted(case, np.random.default_rng(0)))
         case = after(case, found[-1])
-    assert [fitted.is_new for fitted in found] == [True, True, True, False, False]
+    assert [fitted.is_new for fitted in found] == [True, True, True, True, True, False]
     assert [(fitted.memory["behind"], fitted.memory["left"]) for fitted in found] == [
-        (1, 1), (0, 1), (0, 0), (0, 0), (0, 0)
+        (1, 3), (0, 3), (0, 2), (0, 1), (0, 0), (0, 0)
     ]  # fmt: skip
-    assert climbs == [1, 1, 1]
+    assert climbs == [1, 1, 1, 1, 1]
     assert {fitted.n for fitted in found} == {AT_ONCE + 20}
 
 
@@ -350,11 +350,21 @@ def test_a_simpler_model_is_of_use_before_its_turn_and_better_after_it():
 def test_starts_of_another_version_that_are_no_longer_there_are_not_waited_for():
     case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
     fitted = Peak().fitted(case, np.random.default_rng(0))
-    for told, left in ((99, 1), (-3, -3)):
+    for told, left, behind in ((99, 2, 1), (-3, -3, -3)):
         again = after(case, fitted._replace(memory=fitted.memory | {"behind": 0, "left": told}))
         assert Peak().fitted(again, np.random.default_rng(0)).memory["left"] == left
         again = after(case, fitted._replace(memory=fitted.memory | {"behind": told, "left": 0}))
-        assert Peak().fitted(again, np.random.default_rng(0)).memory["behind"] == left
+        assert Peak().fitted(again, np.random.default_rng(0)).memory["behind"] == behind
+
+
+def test_starts_that_are_left_when_a_fit_is_due_are_not_lost():
+    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
+    fitted = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
+    memory = fitted.memory | {"n": AT_ONCE, "cold": AT_ONCE + 10, "left": 2}
+    again = Peak(outcome="identity").fitted(
+        after(case, fitted._replace(memory=memory)), np.random.default_rng(0)
+    )
+    assert (again.n, again.memory["left"]) == (AT_ONCE + 20, 2)
 
 
 @pytest.mark.parametrize(("off", "gain"), [(0.0, 0.0), (1.5, 10.0)])
@@ -363,7 +373,9 @@ def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, ga
     fitted = Peak().fitted(case, np.random.default_rng(0))
     known = fitted.thetas - off
     found = Peak().fitted(
-        after(case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist(), "behind": 0})),
+        after(
+            case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist(), "behind": 0, "left": 1})
+        ),
         np.random.default_rng(0),
     )
     x, y = case.seen.x, OUTCOMES[fitted.outcome](case.seen.y)

@@ -55,6 +55,10 @@ ALONE_CALLS, ALONE_LIMITS = 8_000, (5, 36)
 TWIN_CALLS, TWIN_LIMITS = 6_000, (4, 12)
 
 
+#: A peak at which columns differ has to be higher by so many nats than the one that was found from where they
+#: are alike: with hundreds of columns there is always a handful that seems to say more than it does.
+CLEARLY = 10.0
+
 Toss = Literal["even", "success"]
 
 #: Outcomes that evidence chooses.
@@ -122,12 +126,13 @@ class Peak(Inference):
         behind = len(simpler) + (not peak.reached)
         fitted = new_fit(study, thetas, peak.outcome, peak.cold, structure, behind=behind)
         if n > AT_ONCE:
-            # Of a first fit, the start was the first of those from scratch.
             left = 0 if last is None else last.memory.get("left", 0)
             if peak.cold == n:
-                left = 1 + len(_from_scratch(model, held)) - (last is None)
+                left = len(_from_scratch(model, held)) + _may_differ(study, model, held)
             return fitted._replace(memory=fitted.memory | {"left": left})
-        for _ in range(behind):
+        if peak.cold == n and _may_differ(study, model, held):
+            fitted = _apart(study, model, fitted, held, self.outcome)
+        for _ in range(fitted.memory["behind"]):
             fitted = self._with_next(study, fitted)
         return fitted
 
@@ -239,15 +244,7 @@ def climbed(
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
     every = cold and n <= at_once
-    likely = [model.put(warm, held)]
-    if _may_differ(study, model, held):
-        likely += _by_ties(study, model, held)
-        if every:
-            likely.append(_freed(study, model, likely[0], held, outcome, rows))
-    if len(likely) > 1:
-        likely.sort(key=lambda theta: _score(study, model, theta, outcome, rows), reverse=True)
-    starts = [*likely, *_from_scratch(model, held)] if every else likely if n <= at_once else likely[:1]
-    starts = _each_once(starts)
+    starts = _each_once([model.put(warm, held), *(_from_scratch(model, held) if every else ())])
     limits = COLD_LIMITS if every or last is None else WARM_LIMITS
     calls = int(np.clip((CALLS if n <= at_once else ALONE_CALLS) / len(x), *limits))
     name = best_outcome(study, model, starts[0], outcome, rows)
@@ -271,9 +268,10 @@ def _from_elsewhere(study: Study, last: Fitted, outcome: str) -> Fitted:
     model, rows = study.model(last.structure), part_of(study, _most(study))
     noise, held = study.variances(last.outcome), study.prior.models(study.scene.ground, last.n)[0]
     starts = _from_scratch(model, held)
-    left = min(last.memory["left"], 1 + len(starts))  # another version may have had more of them
+    most = len(starts) + _may_differ(study, model, held)
+    left = min(last.memory["left"], most)  # another version may have had more of them
     if left > len(starts):
-        found = _with_freed(study, model, last, held, outcome, rows)
+        found = _apart(study, model, last, held, outcome)
         return _noted(found, found.thetas, left=left - 1)
     x, losses = study.seen.x[rows], OUTCOMES[last.outcome](study.seen.y)[rows]
     noise = None if noise is None else noise[rows]
@@ -289,58 +287,49 @@ def _from_elsewhere(study: Study, last: Fitted, outcome: str) -> Fitted:
     return _noted(last, thetas, left=left - 1)
 
 
-def _with_freed(
-    study: Study, model: Model, last: Fitted, held: Mapping[str, float], outcome: str, rows: Any
-) -> Fitted:
-    """The last fit, whose first model is that in which columns differ if that is more probable."""
-    if not _may_differ(study, model, held):
-        return last
-    start = _freed(study, model, last.thetas[0], held, outcome, rows)
-    name = best_outcome(study, model, start, outcome, rows)
-    x, losses, noise = study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], study.variances(name)
-    noise = None if noise is None else noise[rows]
-    calls, holding = int(np.clip(ALONE_CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
-    theta = fit(model, x, losses, [start], max_evaluations=calls, held=holding, variances=noise).theta
-    thetas = last.thetas.copy()
-    if _score(study, model, theta, outcome, rows) <= _score(study, model, thetas[0], outcome, rows):
-        return last
-    thetas[0] = theta
-    behind = 0 if name == last.outcome else len(thetas) - 1
-    return _noted(last._replace(outcome=name), thetas, outcome=name, behind=behind)
-
-
 def _may_differ(study: Study, model: Model, held: Mapping[str, float]) -> bool:
     """Whether fits start where columns differ, too."""
     free = model.holding(TOGETHER.values()) & ~model.holding(held)
     return not study.noisy and study.prior.sets_apart(study.scene.ground) and bool(free.any())
 
 
-def _freed(
+def _apart(study: Study, model: Model, last: Fitted, held: Mapping[str, float], outcome: str) -> Fitted:
+    """The last fit, whose first model is one in which columns differ if that is clearly more probable."""
+    rows, seen = part_of(study, _most(study)), study.seen
+
+    def score(theta: Array) -> float:
+        try:
+            return _judged(study, model, theta, outcome, rows)[1]
+        except NumericalError:
+            return -math.inf
+
+    start = max(_where_columns_differ(study, model, last.thetas[0], held, outcome, rows), key=score)
+    name = best_outcome(study, model, start, outcome, rows)
+    x, losses, noise = seen.x[rows], OUTCOMES[name](seen.y)[rows], study.variances(name)
+    noise = None if noise is None else noise[rows]
+    calls, holding = int(np.clip(ALONE_CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
+    theta = fit(model, x, losses, [start], max_evaluations=calls, held=holding, variances=noise).theta
+    if score(theta) <= score(last.thetas[0]) + CLEARLY:
+        return last
+    thetas = np.vstack([theta, last.thetas[1:]])
+    behind = last.memory["behind"] if name == last.outcome else len(thetas) - 1
+    return _noted(last._replace(outcome=name), thetas, outcome=name, behind=behind)
+
+
+def _where_columns_differ(
     study: Study, model: Model, known: Array, held: Mapping[str, float], outcome: str, rows: Any
-) -> Array:
-    """Where a climb leads if nothing holds columns together.
+) -> list[Array]:
+    """Where a climb leads that nothing holds, and where columns do not matter by what ties say.
 
-    Differences between the best trials count little there: they say nothing of what matters elsewhere.
+    Differences between the best trials count little in that climb: they do not tell what matters elsewhere.
     """
+    seen, ground = study.seen, study.scene.ground
     name = best_outcome(replace(study, gentle=True), model, known, outcome, rows)
-    return freed(model, study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], held)
-
-
-def _by_ties(study: Study, model: Model, held: Mapping[str, float]) -> list[Array]:
-    """Where columns do not matter in which points with the same value differ, if there are any."""
-    ground = study.scene.ground
-    varying, idle = ground.levels > 1, idle_by_ties(study.seen.x, study.seen.y)
-    if not (idle & varying).any() or not (varying & ~idle).any():
-        return []
-    return [without(model, ground, idle, held)]
-
-
-def _score(study: Study, model: Model, theta: Array, outcome: str, rows: Any) -> float:
-    """The logarithm of the probability of θ, but for a constant, under the transform that suits it best."""
-    try:
-        return _judged(study, model, theta, outcome, rows)[1]
-    except NumericalError:
-        return -math.inf
+    found = [freed(model, seen.x[rows], OUTCOMES[name](seen.y)[rows], held)]
+    varying, idle = ground.levels > 1, idle_by_ties(seen.x, seen.y)
+    if (idle & varying).any() and (varying & ~idle).any():
+        found.append(without(model, ground, idle, held))
+    return found
 
 
 def _noted(fitted: Fitted, thetas: Array, **more: Any) -> Fitted:
