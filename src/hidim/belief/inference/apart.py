@@ -2,8 +2,8 @@
 
 Priors hold the columns of a hierarchical model together, so that few trials suffice. A climb from where all
 are alike therefore seldom leaves the nearest peak, though one at which some columns matter and most do not
-may be far higher: of Hartmann's function in six of 100 dimensions by 140 nats after 80 trials, of Branin's in
-two of 100 by 340 after 60. So fits also start where a climb has led without that hold, and where columns do
+may be far higher: in a run of Branin's function, two of 100 dimensions, by 340 nats after 60 trials, in one of
+Hartmann's, six of 100, by 130 after 80. So fits also start where a climb has led without that hold, and where columns do
 not matter by what ties say. Evidence decides.
 """
 
