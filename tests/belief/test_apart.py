@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hidim import Choice, Float, Optimizer, Space, Vector
+from hidim.belief.inference import Peak, Study
 from hidim.belief.inference.apart import freed, idle_by_ties, without
 from hidim.belief.priors import Flat, Mixed
 from hidim.bench.problems import problem
 from hidim.frame import Cube
+from hidim.gp.densities import Improper
 from hidim.gp.fit import fit
 from hidim.gp.hyperparameter import log_prior
 from hidim.methods import Task
-from hidim.trial import History
+from hidim.trial import History, Trial
 
 
 def ground_of(space: Space):
@@ -69,6 +73,28 @@ def test_the_level_is_that_of_the_most_columns():
     assert few[level] < 2.0
 
 
+def test_few_trials_half_of_which_are_tied_say_what_matters():
+    rng, space = np.random.default_rng(0), Space(x=Vector(100, 0, 1))
+    x = rng.random((23, 100))
+    again = np.where(rng.random(x.shape) < 0.3, rng.random(x.shape), x)
+    again[:, [3, 17]] = x[:, [3, 17]]
+
+    def value(u):
+        return np.sin(6 * u[:, 3]) * np.cos(5 * u[:, 17])
+
+    points = np.vstack([x, again])
+    trials = [
+        Trial({"x": point}, number).completed(float(loss), number)
+        for number, (point, loss) in enumerate(zip(points, value(points), strict=True))
+    ]
+    task = Task(space)
+    case = Study(Mixed(), "Peak", Cube().scene(task, History(trials), len(trials), rng), noisy=False)
+    fitted = Peak().fitted(case, rng)
+    new = rng.random((200, 100))
+    means = case.posterior(fitted, 0).predict(new).mean
+    assert np.corrcoef(means, value(new))[0, 1] > 0.8
+
+
 # -- climbs --------------------------------------------------------------------------------------------------
 
 
@@ -79,7 +105,7 @@ def test_a_climb_that_nothing_holds_leads_to_the_columns_that_matter(prior):
     x = np.random.default_rng(1).random((60, 40))
     y = np.sin(6 * x[:, 3]) * np.cos(5 * x[:, 17])
     y = (y - y.mean()) / y.std()
-    start = freed(model, x, y, held)
+    start = freed(model, x, y, held, 40)
     assert set(np.argsort(scales(model, start))[:2]) == {3, 17}
     usual, apart = (
         fit(model, x, y, [model.put(theta, held)], held=model.holding(held)).loss
@@ -93,7 +119,8 @@ def test_other_priors_are_those_of_the_climb():
     model = Flat().model(ground)
     x = np.random.default_rng(0).random((9, 3))
     y = x.sum(axis=1) - x.sum(axis=1).mean()
-    found = fit(model, x, y, [model.start], priors=model.parameters[:0], held=np.ones(model.size, bool))
+    flat = [replace(parameter, prior=Improper()) for parameter in model.parameters]
+    found = fit(model, x, y, [model.start], priors=flat, held=np.ones(model.size, bool))
     alone = model.negative_log_posterior(model.start, x, y)[0] + log_prior(model.parameters, model.start)[0]
     assert found.loss == pytest.approx(alone)
 

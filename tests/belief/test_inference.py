@@ -357,6 +357,21 @@ def test_starts_of_another_version_that_are_no_longer_there_are_not_waited_for()
         assert Peak().fitted(again, np.random.default_rng(0)).memory["behind"] == behind
 
 
+def test_a_fit_of_a_version_that_knew_no_models_behind_is_gone_on_with():
+    x = np.random.default_rng(0).random((AT_ONCE + 20, 4))
+    values = np.sin(9 * x[:, 1]).tolist()
+    case = study(Flat(), *({} for _ in values), values=values)
+    fitted = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
+    known = fitted.thetas.copy()
+    known[:, :-1] = case.model().start[:-1]
+    memory = {key: value for key, value in fitted.memory.items() if key != "behind"}
+    memory |= {"left": 3, "thetas": known.tolist()}
+    case = study(Flat(), *({} for _ in values[1:]), {"fit": memory}, values=values)
+    again = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
+    assert again.memory["left"] == 2
+    assert not np.array_equal(again.thetas[0], known[0])
+
+
 def test_starts_that_are_left_when_a_fit_is_due_are_not_lost():
     case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
     fitted = Peak(outcome="identity").fitted(case, np.random.default_rng(0))

@@ -2,9 +2,9 @@
 
 Priors hold the columns of a hierarchical model together, so that few trials suffice. A climb from where all
 are alike therefore seldom leaves the nearest peak, though one at which some columns matter and most do not
-may be far higher: in a run of Branin's function, two of 100 dimensions, by 340 nats after 60 trials, in one of
-Hartmann's, six of 100, by 130 after 80. So fits also start where a climb has led without that hold, and where columns do
-not matter by what ties say. Evidence decides.
+may be far higher: in a run of Branin's function, two of 100 dimensions, by 340 nats after 60 trials, in one
+of Hartmann's, six of 100, by 130 after 80. So fits also start where a climb has led without that hold, and
+where columns do not matter by what ties say. Evidence decides.
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ TOGETHER = {
     "log_label_weight": "log_label_weight_deviation",
 }
 
-#: What holds deviations instead, and how many likelihoods the climb has: choices that were not varied.
-LOOSE, CALLS = Normal(0.0, 3.0), 40
+#: What holds deviations instead: a choice that was not varied.
+LOOSE = Normal(0.0, 3.0)
+
+#: Of the columns that matter by what ties say, log length-scales relative to the usual ones at which fits may
+#: start: from one that is far off, a climb would end at columns without any reach.
+REACHES = (-2.0, -1.25, -0.5, 0.25)
 
 #: Levels that are tried afterwards: so many quantiles of what columns have.
 QUANTILES = 21
@@ -42,26 +46,41 @@ QUANTILES = 21
 EFFECTS = ("log_additive_amplitude", "log_effect_lengthscale", "log_effect_deviation")
 
 
-def freed(model: Model, x: Array, losses: Array, held: Mapping[str, float]) -> Array:
+def freed(
+    model: Model,
+    x: Array,
+    losses: Array,
+    held: Mapping[str, float],
+    calls: int,
+    variances: Array | None = None,
+) -> Array:
     """θ to which a climb leads if nothing holds columns together.
 
     Args:
-        x: (n, p); losses: (n,).
+        x: (n, p); losses: (n,); variances: with which they came (n,), none by default.
         held: parameters that are held, and their values.
+        calls: likelihoods for the climb.
     """
     start = model.put(_without_effects(model), held)
     loose = [replace(p, prior=LOOSE) if p.name in TOGETHER.values() else p for p in model.parameters]
     fixed = model.holding((*held, *TOGETHER, *EFFECTS))
-    theta = fit(model, x, losses, [start], max_evaluations=CALLS, held=fixed, priors=loose).theta
-    return model.put(_levelled(model, theta), held)
+    found = fit(
+        model, x, losses, [start], max_evaluations=calls, held=fixed, variances=variances, priors=loose
+    )
+    return model.put(_levelled(model, found.theta), held)
 
 
-def without(model: Model, ground: Ground, idle: Mask, held: Mapping[str, float]) -> Array:
-    """θ where the `idle` columns (d,) do not matter, and the others alike."""
+def without(model: Model, ground: Ground, idle: Mask, held: Mapping[str, float], reach: float = 0.0) -> Array:
+    """θ where the `idle` columns (d,) do not matter, and the others alike.
+
+    Args:
+        held: parameters that are held, and their values.
+        reach: log length-scale of the others, relative to the usual one; minus the log weight of labels.
+    """
     theta, is_label = _without_effects(model), ground.kind == Kind.LABEL
     numbers, labels = idle[~is_label], idle[is_label & (ground.levels > 1)]
-    usual = 0.5 * math.log(max(int((~numbers).sum()), 1))
-    weight = min(-1.0, math.log(2.0 / max(int((~labels).sum()), 1)))
+    usual = reach + 0.5 * math.log(max(int((~numbers).sum()), 1))
+    weight = min(-1.0, math.log(2.0 / max(int((~labels).sum()), 1))) - reach
     for level, own, most, none in (
         ("log_lengthscale", numbers, usual, LOG_SCALE_HIGH),
         ("log_label_weight", labels, weight, LOWEST),
@@ -92,7 +111,7 @@ def idle_by_ties(x: Array, y: Array) -> Mask:
 
 
 def _without_effects(model: Model) -> Array:
-    return model.put(model.start, {"log_additive_amplitude": ABSENT}).copy()
+    return model.put(model.start.copy(), {"log_additive_amplitude": ABSENT})
 
 
 def _levelled(model: Model, theta: Array) -> Array:

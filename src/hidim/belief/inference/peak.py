@@ -18,12 +18,12 @@ import numpy as np
 
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Rng
-from hidim.belief.inference.apart import TOGETHER, freed, idle_by_ties, without
+from hidim.belief.inference.apart import REACHES, TOGETHER, freed, idle_by_ties, without
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.priors import Structure, evenly
 from hidim.errors import NumericalError
 from hidim.frame.success import shares, steps
-from hidim.gp.fit import fit
+from hidim.gp.fit import Fit, fit
 from hidim.gp.hyperparameter import log_prior
 from hidim.gp.linalg import half_log_determinant
 from hidim.gp.model import Model
@@ -52,6 +52,7 @@ COLD = 1.5
 #: parameters. A larger least number made long histories slow; quality was not compared.
 CALLS, COLD_LIMITS, WARM_LIMITS = 15_000, (5, 50), (5, 25)
 ALONE_CALLS, ALONE_LIMITS = 8_000, (5, 36)
+APART_CALLS = 4_000  # for either of two climbs
 TWIN_CALLS, TWIN_LIMITS = 6_000, (4, 12)
 
 
@@ -127,7 +128,7 @@ class Peak(Inference):
         fitted = new_fit(study, thetas, peak.outcome, peak.cold, structure, behind=behind)
         if n > AT_ONCE:
             left = 0 if last is None else last.memory.get("left", 0)
-            if peak.cold == n:
+            if peak.cold == n and (last is None or last.memory["cold"] < n):
                 left = len(_from_scratch(model, held)) + _may_differ(study, model, held)
             return fitted._replace(memory=fitted.memory | {"left": left})
         if peak.cold == n and _may_differ(study, model, held):
@@ -266,17 +267,15 @@ def climbed(
 def _from_elsewhere(study: Study, last: Fitted, outcome: str) -> Fitted:
     """The last fit after one more of its starts, whose peak is the first model's if it is higher."""
     model, rows = study.model(last.structure), part_of(study, _most(study))
-    noise, held = study.variances(last.outcome), study.prior.models(study.scene.ground, last.n)[0]
+    held = study.prior.models(study.scene.ground, last.n)[0]
     starts = _from_scratch(model, held)
     most = len(starts) + _may_differ(study, model, held)
     left = min(last.memory["left"], most)  # another version may have had more of them
     if left > len(starts):
         found = _apart(study, model, last, held, outcome)
         return _noted(found, found.thetas, left=left - 1)
-    x, losses = study.seen.x[rows], OUTCOMES[last.outcome](study.seen.y)[rows]
-    noise = None if noise is None else noise[rows]
-    calls, holding = int(np.clip(ALONE_CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
-    peak = fit(model, x, losses, [starts[-left]], max_evaluations=calls, held=holding, variances=noise)
+    x, losses, noise = _told(study, last.outcome, rows)
+    peak = _climb_alone(model, x, losses, noise, starts[-left], held, ALONE_CALLS)
     try:
         known = model.negative_log_posterior(last.thetas[0], x, losses, noise)[0]
     except NumericalError:
@@ -287,48 +286,66 @@ def _from_elsewhere(study: Study, last: Fitted, outcome: str) -> Fitted:
     return _noted(last, thetas, left=left - 1)
 
 
+def _told(study: Study, outcome: str, rows: Any) -> tuple[Array, Array, Array | None]:
+    """Points, transformed losses, and the variances with which these came, if they did."""
+    noise = study.variances(outcome)
+    return study.seen.x[rows], OUTCOMES[outcome](study.seen.y)[rows], None if noise is None else noise[rows]
+
+
+def _climb_alone(
+    model: Model,
+    x: Array,
+    losses: Array,
+    noise: Array | None,
+    start: Array,
+    held: Mapping[str, float],
+    calls: int,
+) -> Fit:
+    """A climb that has a suggestion of its own, with so many likelihoods over n, within limits."""
+    few, holding = int(np.clip(calls / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
+    return fit(model, x, losses, [start], max_evaluations=few, held=holding, variances=noise)
+
+
 def _may_differ(study: Study, model: Model, held: Mapping[str, float]) -> bool:
     """Whether fits start where columns differ, too."""
     free = model.holding(TOGETHER.values()) & ~model.holding(held)
-    return not study.noisy and study.prior.sets_apart(study.scene.ground) and bool(free.any())
+    return not study.noisy and study.prior.sets_apart(study.scene.ground) and int(free.sum()) > 1
 
 
 def _apart(study: Study, model: Model, last: Fitted, held: Mapping[str, float], outcome: str) -> Fitted:
     """The last fit, whose first model is one in which columns differ if that is clearly more probable."""
-    rows, seen = part_of(study, _most(study)), study.seen
-
-    def score(theta: Array) -> float:
-        try:
-            return _judged(study, model, theta, outcome, rows)[1]
-        except NumericalError:
-            return -math.inf
-
-    start = max(_where_columns_differ(study, model, last.thetas[0], held, outcome, rows), key=score)
-    name = best_outcome(study, model, start, outcome, rows)
-    x, losses, noise = seen.x[rows], OUTCOMES[name](seen.y)[rows], study.variances(name)
-    noise = None if noise is None else noise[rows]
-    calls, holding = int(np.clip(ALONE_CALLS / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
-    theta = fit(model, x, losses, [start], max_evaluations=calls, held=holding, variances=noise).theta
-    if score(theta) <= score(last.thetas[0]) + CLEARLY:
+    rows = part_of(study, _most(study))
+    try:
+        judged = partial(_judged, study, model, outcome=outcome, rows=rows)
+        starts = _where_columns_differ(study, model, last.thetas[0], held, outcome)
+        start = max(starts, key=lambda theta: judged(theta)[1])
+        under = judged(start)[0]
+        theta = _climb_alone(model, *_told(study, under, rows), start, held, APART_CALLS).theta
+        (name, found), (_, known) = judged(theta), judged(last.thetas[0])
+    except NumericalError:
+        return last
+    if found <= known + CLEARLY:
         return last
     thetas = np.vstack([theta, last.thetas[1:]])
-    behind = last.memory["behind"] if name == last.outcome else len(thetas) - 1
+    behind = last.memory.get("behind", 0) if name == last.outcome else len(thetas) - 1
+    behind = len(thetas) if name != under else behind
     return _noted(last._replace(outcome=name), thetas, outcome=name, behind=behind)
 
 
 def _where_columns_differ(
-    study: Study, model: Model, known: Array, held: Mapping[str, float], outcome: str, rows: Any
+    study: Study, model: Model, known: Array, held: Mapping[str, float], outcome: str
 ) -> list[Array]:
     """Where a climb leads that nothing holds, and where columns do not matter by what ties say.
 
     Differences between the best trials count little in that climb: they do not tell what matters elsewhere.
     """
-    seen, ground = study.seen, study.scene.ground
+    seen, ground, rows = study.seen, study.scene.ground, part_of(study, _most(study))
     name = best_outcome(replace(study, gentle=True), model, known, outcome, rows)
-    found = [freed(model, seen.x[rows], OUTCOMES[name](seen.y)[rows], held)]
+    x, losses, noise = _told(study, name, rows)
+    found = [freed(model, x, losses, held, int(np.clip(APART_CALLS / len(x), *ALONE_LIMITS)), noise)]
     varying, idle = ground.levels > 1, idle_by_ties(seen.x, seen.y)
     if (idle & varying).any() and (varying & ~idle).any():
-        found.append(without(model, ground, idle, held))
+        found += [without(model, ground, idle, held, reach) for reach in REACHES]
     return found
 
 
