@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hidim import Choice, Float, HidimError, History, Int, Space, Trial, Vector, minimize
+from hidim import Choice, Float, HidimError, History, Int, Optimizer, Space, Trial, Vector, minimize
 from hidim.insight import Insight
 from hidim.insight.fitting import picked
 from hidim.insight.units import Units
@@ -57,6 +57,23 @@ def test_of_five_hundred_coordinates_the_two_that_matter_are_found_though_one_ha
     assert shares["w"] > 0.95
     assert shares["w"] == pytest.approx(sum(v for k, v in shares.coordinates.items() if k != "x"))
     assert [entry.name for entry in shares.entries(9)][2:] == ["w (other 498)", "x"]
+
+
+def test_a_run_of_sixty_parameters_tells_the_eight_that_matter():
+    weights = np.array([5.0, 4.0, 3.0, 3.0, 2.0, 2.0, 1.0, 1.0])
+    space = Space(x=Vector(60, 0, 1))
+
+    def objective(p):
+        away = p["x"][4:60:7] - 0.4
+        return float(weights @ np.abs(np.sin(3 * away)))
+
+    optimizer = Optimizer(space, "auto", seed=0)
+    for _ in range(100):
+        trial = optimizer.ask()
+        optimizer.tell(trial, objective(trial.params))
+    shares = optimizer.result().importance().coordinates
+    assert sum(shares[f"x[{k}]"] for k in range(4, 60, 7)) > 0.9
+    assert set(list(shares)[:4]) <= {f"x[{k}]" for k in range(4, 60, 7)}
 
 
 def test_a_parameter_of_an_option_counts_where_it_is_active():

@@ -95,6 +95,18 @@ def test_few_trials_half_of_which_are_tied_say_what_matters():
     assert np.corrcoef(means, value(new))[0, 1] > 0.8
 
 
+@pytest.mark.parametrize("prior", [Flat(), Mixed()], ids=["flat", "mixed"])
+def test_columns_are_set_apart_where_there_are_numbers_and_no_conditions(prior):
+    x, switch = Float(0, 1), Choice(False, True)
+    spaces = [
+        Space(x=x, y=x),
+        Space(x=x, s=switch),
+        Space(s=switch, t=switch),
+        Space(s=Choice("a", b=Space(x=x))),
+    ]
+    assert [prior.sets_apart(ground_of(space)) for space in spaces] == [True, True, False, False]
+
+
 # -- climbs --------------------------------------------------------------------------------------------------
 
 

@@ -241,6 +241,7 @@ def test_only_parts_and_methods_are_registered(entry):
         ("gp(utility=ucb, margin=0.1)", "utility='bold'"),
         ("gp(colour=2)", "it has .*lengthscales"),
         ("gp(name=mine)", "no setting 'name'"),
+        ("gp(lengthscale=isotropic)", "did you mean 'lengthscales'"),
         ("gp(growth=1e999)", "a finite number"),
         ("rembo(shortest=abc)", "shortest"),
         ("gp(raw={[1]:2})", "raw"),

@@ -3,10 +3,11 @@
 The posterior density of the hyperparameters has many peaks, and the one next to the usual start is often a
 poor one: the prior ties every column to the others, and a column whose effect has no slope on average (the
 best value in mid-range) never feels a pull to leave; and in an optimisation all columns have moved together
-with the values. So the fit is tried from two starts,
+with the values. So the fit is tried from three starts,
 
     tied      the usual one
     picked    columns that explain the losses by a polynomial untied, all others nearly out of the way
+    freed     where a climb leads if nothing ties columns, in spaces without conditions
 
 under several transforms of the losses, a few steps each; the most probable is then fitted in full. Transforms
 by the logarithm of the gap to the best are left out: they magnify the surroundings of the optimum, which
@@ -26,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hidim._types import Array, Indices
+from hidim.belief.inference.apart import freed
 from hidim.belief.priors import Flat, Prior, Structure, Tree
 from hidim.belief.priors.tree import nodes
 from hidim.frame import Ground, Observations
@@ -166,7 +168,7 @@ def _transformed(view: View, seen: Observations, transform: Transform) -> tuple[
 
 
 def _tried(view: View, model: Model, seen: Observations, transform: Transform) -> list[Start]:
-    """A first look at one transform, from both starts."""
+    """A first look at one transform, from all starts."""
     x, y, variances = _transformed(view, seen, transform)
     thetas = [_tied(model)]
     if len(view.numbers):
@@ -175,6 +177,8 @@ def _tried(view: View, model: Model, seen: Observations, transform: Transform) -
     jacobian = float(np.sum(np.log(transform.slopes(seen.y))))
     steps = _affordable(x, 4e8, FIRST_STEPS)
     starts = []
+    if view.prior.sets_apart(Ground(view.space)):
+        thetas.append(freed(model, x, y, {}, steps, variances))
     for theta in thetas:
         found = fit(model, x, y, [theta], max_evaluations=steps, variances=variances).theta
         left_out = Posterior(model, found, x, y, variances=variances).leave_one_out()

@@ -41,6 +41,10 @@ def registered_name(part: Any) -> str:
     return next(iter([*names, *classes]), type(part).__name__)
 
 
+#: A name so much like one of the owner's settings is a slip, even if a part elsewhere has a setting of it.
+MISSPELT = 0.9
+
+
 def kind_of(part: Any) -> type | None:
     """Of which kind of part it is, if it is one."""
     return next((kind for kind in PARTS if isinstance(part, kind)), None)
@@ -69,6 +73,8 @@ def _hint(owner: Any, name: str) -> str:
         return "it has none; those of the method that it chooses can be set, as in mixed(initial=20)"
     if not known:
         return "it has none"
+    if misspelt := get_close_matches(name, known, n=1, cutoff=MISSPELT):
+        return f"did you mean {misspelt[0]!r}?"
     parts = [
         f"{kind.__name__.lower()}={registered!r}"
         for kind, registry in PARTS.items()

@@ -85,7 +85,7 @@ class Flat(Prior):
 
     def sets_apart(self, ground: Ground) -> bool:
         plain = ground.embedding is None and not ground.space.is_conditional
-        return plain and self.lengthscales == "hierarchical"
+        return plain and self.lengthscales == "hierarchical" and bool((ground.kind != Kind.LABEL).any())
 
     def refusal(self, frame: Frame) -> str | None:
         return None

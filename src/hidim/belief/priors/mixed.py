@@ -109,7 +109,7 @@ class Mixed(Prior):
         return (alone, alone | ALIKE) if trials < EACH * ground.dim else ({}, alone, alone | ALIKE)
 
     def sets_apart(self, ground: Ground) -> bool:
-        return not ground.space.is_conditional
+        return not ground.space.is_conditional and bool((ground.kind != Kind.LABEL).any())
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"
