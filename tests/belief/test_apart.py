@@ -9,7 +9,7 @@ import pytest
 
 from hidim import Choice, Float, Optimizer, Space, Vector
 from hidim.belief.inference import Peak, Study
-from hidim.belief.inference.apart import freed, idle_by_ties, without
+from hidim.belief.inference.apart import are_set_apart, freed, idle_by_ties, without
 from hidim.belief.priors import Flat, Mixed
 from hidim.bench.problems import problem
 from hidim.frame import Cube
@@ -104,7 +104,7 @@ def test_columns_are_set_apart_where_there_are_numbers_and_no_conditions(prior):
         Space(s=switch, t=switch),
         Space(s=Choice("a", b=Space(x=x))),
     ]
-    assert [prior.sets_apart(ground_of(space)) for space in spaces] == [True, True, False, False]
+    assert [are_set_apart(prior, ground_of(space)) for space in spaces] == [True, True, False, False]
 
 
 # -- climbs --------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hidim._types import Array, Indices
-from hidim.belief.inference.apart import freed
+from hidim.belief.inference.apart import are_set_apart, freed
 from hidim.belief.priors import Flat, Prior, Structure, Tree
 from hidim.belief.priors.tree import nodes
 from hidim.frame import Ground, Observations
@@ -177,7 +177,7 @@ def _tried(view: View, model: Model, seen: Observations, transform: Transform) -
     jacobian = float(np.sum(np.log(transform.slopes(seen.y))))
     steps = _affordable(x, 4e8, FIRST_STEPS)
     starts = []
-    if view.prior.sets_apart(Ground(view.space)):
+    if are_set_apart(view.prior, Ground(view.space)):
         thetas.append(freed(model, x, y, {}, steps, variances))
     for theta in thetas:
         found = fit(model, x, y, [theta], max_evaluations=steps, variances=variances).theta

@@ -18,7 +18,7 @@ import numpy as np
 
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Rng
-from hidim.belief.inference.apart import REACHES, TOGETHER, freed, idle_by_ties, without
+from hidim.belief.inference.apart import REACHES, TOGETHER, are_set_apart, freed, idle_by_ties, without
 from hidim.belief.inference.base import Fitted, Inference, Study
 from hidim.belief.priors import Structure, evenly
 from hidim.errors import NumericalError
@@ -309,7 +309,7 @@ def _climb_alone(
 def _may_differ(study: Study, model: Model, held: Mapping[str, float]) -> bool:
     """Whether fits start where columns differ, too."""
     free = model.holding(TOGETHER.values()) & ~model.holding(held)
-    return not study.noisy and study.prior.sets_apart(study.scene.ground) and int(free.sum()) > 1
+    return not study.noisy and are_set_apart(study.prior, study.scene.ground) and int(free.sum()) > 1
 
 
 def _apart(study: Study, model: Model, last: Fitted, held: Mapping[str, float], outcome: str) -> Fitted:

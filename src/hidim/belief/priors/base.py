@@ -22,7 +22,7 @@ Structure: TypeAlias = Any
 #: Of a setting that came later: histories know a prior in which it has its default by what there was before.
 LATER = MappingProxyType({"later": True})
 
-Ability: TypeAlias = Literal["additive", "groups", "scales", "draws", "center", "structure"]
+Ability: TypeAlias = Literal["additive", "groups", "scales", "draws", "center", "structure", "apart"]
 
 
 class Prior(ABC):
@@ -36,7 +36,8 @@ class Prior(ABC):
         "additive": a sum over groups of columns, each of which has a posterior of its own; "groups": a part
         of it is such a sum, or all; "scales": nothing
         but length-scales to be fitted; "draws": functions can be drawn from it; "center": it looks at the
-        centre of the ground; "structure": it can learn one.
+        centre of the ground; "structure": it can learn one; "apart": every column has a deviation from one
+        level, which all of them have in common.
         """
 
     @abstractmethod
@@ -57,13 +58,6 @@ class Prior(ABC):
         {} is the model itself. Beside it there may be simpler ones, as that in which whatever lets single
         columns differ from the others is held at 0, which is no difference.
         """
-
-    def sets_apart(self, ground: Ground) -> bool:
-        """Whether fits set its columns apart, see `hidim.belief.inference.apart`: they have one level.
-
-        Of switches alone five runs of five ended a little higher for it, and ten were as they were.
-        """
-        return False
 
     @abstractmethod
     def refusal(self, frame: Frame) -> str | None:

@@ -49,7 +49,7 @@ class Flat(Prior):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"draws"})
+        return frozenset({"draws", "apart"} if self.lengthscales == "hierarchical" else {"draws"})
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         numbers = np.flatnonzero(ground.kind != Kind.LABEL)
@@ -82,10 +82,6 @@ class Flat(Prior):
 
     def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
         return ({}, ALIKE) if self.lengthscales == "hierarchical" else ({},)
-
-    def sets_apart(self, ground: Ground) -> bool:
-        plain = ground.embedding is None and not ground.space.is_conditional
-        return plain and self.lengthscales == "hierarchical" and bool((ground.kind != Kind.LABEL).any())
 
     def refusal(self, frame: Frame) -> str | None:
         return None

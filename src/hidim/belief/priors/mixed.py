@@ -68,7 +68,7 @@ class Mixed(Prior):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"groups"})
+        return frozenset({"groups", "apart"})
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         conditional = ground.space.is_conditional
@@ -107,9 +107,6 @@ class Mixed(Prior):
         if ground.space.is_conditional:
             return {}, {"log_amplitude": ABSENT}, alone, alone | ALIKE
         return (alone, alone | ALIKE) if trials < EACH * ground.dim else ({}, alone, alone | ALIKE)
-
-    def sets_apart(self, ground: Ground) -> bool:
-        return not ground.space.is_conditional and bool((ground.kind != Kind.LABEL).any())
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"
