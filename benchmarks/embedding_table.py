@@ -92,7 +92,8 @@ def report(found: Found) -> str:
     return "\n\n".join(
         [
             "# Few directions that matter: regret after 150 evaluations",
-            "Means, and medians in brackets. \\* On runs of these, defaults of `rembo` were chosen; of the "
+            "Means, and medians in brackets. Fits of `auto` were built on the rows up to 100 columns. "
+            "\\* On runs of these, defaults of `rembo` were chosen; of the "
             "others, but `levy20`, one run of its variants each was looked at.",
             render(["", *names], rows, left=1, markdown=True),
             "How often the first of two is better with the same seed, and p of Wilcoxon's signed ranks.",
