@@ -102,18 +102,24 @@ class Shared:
     def run(self) -> str:
         """Evaluate until there are as many trials as were wanted; why it was the end."""
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._plan.jobs)]
+        done = threading.Event()
+        # This thread does not look into the storage: a signal would leave its transaction open, and the lock
+        # of a file of SQLite's, for which others then wait in vain.
+        shown = threading.Thread(target=self._show_until, args=(done,), daemon=True)
         try:
-            for thread in threads:
+            for thread in (*threads, shown):
                 thread.start()
-            while any(thread.is_alive() for thread in threads):
-                threads[0].join(GLANCE)
-                self._show()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(GLANCE)
         except KeyboardInterrupt:
             self._stopping = "interrupted"
             self._program.close()
             for thread in threads:
                 thread.join(10.0)  # what it was about to say must reach the storage
         finally:
+            done.set()
+            shown.join(10.0)
             self._progress.close()
         if self._error is not None:
             raise self._error
@@ -183,6 +189,15 @@ class Shared:
         same = len(set(self._mistakes)) == 1 and failure.mistake
         if most is not None and same and not self._values and len(self._mistakes) >= most:
             self._stopping = f"the first {len(self._mistakes)} trials all failed alike: {failure}"
+
+    def _show_until(self, done: threading.Event) -> None:
+        try:
+            while not done.wait(GLANCE):
+                self._show()
+            self._show()
+        except BaseException as error:
+            self._error = self._error or error
+            self._stopping = "an error"
 
     def _show(self) -> None:
         trials = self._study.get_trials(deepcopy=False)
