@@ -235,21 +235,15 @@ def climbed(
     climb = partial(fit, model, held=model.holding(held) if held else None)
     n = len(study.seen.y)
     rows = part_of(study, most)
-    x = study.seen.x[rows]
-
-    def told(name: str) -> tuple[Array, Array | None]:
-        noise = study.variances(name)
-        return OUTCOMES[name](study.seen.y)[rows], None if noise is None else noise[rows]
-
     since = 0 if last is None else last.memory["cold"]
     warm = model.start if last is None else last.thetas[0]
     cold = last is None or n >= COLD * since
     every = cold and n <= at_once
     starts = _each_once([model.put(warm, held), *(_from_scratch(model, held) if every else ())])
     limits = COLD_LIMITS if every or last is None else WARM_LIMITS
-    calls = int(np.clip((CALLS if n <= at_once else ALONE_CALLS) / len(x), *limits))
     name = best_outcome(study, model, starts[0], outcome, rows)
-    losses, noise = told(name)
+    x, losses, noise = _told(study, name, rows)
+    calls = int(np.clip((CALLS if n <= at_once else ALONE_CALLS) / len(x), *limits))
     if cold and len(x) > LONG:
         # Coarse to fine: most of the way is found on a part of the trials, at a fraction of the price.
         part = slice(None, None, math.ceil(2 * len(x) / LONG))
@@ -259,7 +253,7 @@ def climbed(
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome, rows)
     if again != name and n <= at_once:
-        losses, noise = told(again)
+        _, losses, noise = _told(study, again, rows)
         theta = climb(x, losses, [theta], max_evaluations=calls, variances=noise).theta
     return Peaked(theta, again, n if cold else since, again == name or n <= at_once)
 
@@ -424,11 +418,10 @@ def _sibling(
         theta: that of the first model.
         calls: so many likelihoods over n, within `limits`.
     """
-    rows = part_of(study, _most(study))
-    x, losses, holding = study.seen.x[rows], OUTCOMES[name](study.seen.y)[rows], model.holding(held)
+    x, losses, noise = _told(study, name, part_of(study, _most(study)))
     if study.noisy:
         start = theta  # a twin that once took everything for noise would never leave that
-    few, noise = int(np.clip(calls / len(x), *limits)), study.variances(name)
-    noise = None if noise is None else noise[rows]
-    start = model.put(start, held)
-    return fit(model, x, losses, [start], max_evaluations=few, held=holding, variances=noise).theta
+    few, start = int(np.clip(calls / len(x), *limits)), model.put(start, held)
+    return fit(
+        model, x, losses, [start], max_evaluations=few, held=model.holding(held), variances=noise
+    ).theta
