@@ -181,7 +181,8 @@ def _lessons(insight: Findings) -> Iterator[str]:
     others = len(shares.shares) - sum(len(entry.columns) for entry in listed)
     if others:
         rest = max(1.0 - sum(entry.share for entry in listed), 0.0)
-        yield f"  the other{f' {others} together' if others > 1 else ''}: {percent(rest)}"
+        more = ", one by one in result.importance()" if others > 1 and rest > 1.0 - NEARLY_ALL else ""
+        yield f"  the other{f' {others} together' if others > 1 else ''}: {percent(rest)}{more}"
     for entry in listed:
         yield from _bound(insight, entry)
     yield from _penalties(insight)
