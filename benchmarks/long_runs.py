@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from hidim._types import Array
-from hidim.bench.report import provenance
+from hidim.bench.report import provenance, regret_curve
 from hidim.bench.runner import Record, read_records
 from hidim.bench.tables import figure, render
 
@@ -37,8 +37,8 @@ def gathered(paths: Sequence[Path]) -> tuple[Found, list[Record]]:
     records = []
     for path in paths:
         for record in read_records(path):
-            regret = np.minimum.accumulate(np.array(record["values"], dtype=float)) - record["optimum"]
-            curves[record["problem"]][called(record, path, paths[0])].append(regret[: STOPS[-1]])
+            curve = regret_curve(record)[: STOPS[-1]]
+            curves[record["problem"]][called(record, path, paths[0])].append(curve)
             records.append(record)
     found = {p: {m: np.array(runs) for m, runs in methods.items()} for p, methods in curves.items()}
     return found, records
