@@ -50,7 +50,7 @@ VARIANTS: dict[str, Method] = {
     ),
     "rembo multistart": configured("rembo", low=3, runs=1, initial=2, search="multistart"),
     # Three trials that bring nothing, and it grows.
-    "baxus eager": configured("baxus", low=2, patience=0.0, least=3, initial=3, lengthscales="isotropic"),
+    "baxus eager": configured("baxus", low=2, patience=0.0, least=3, initial=3),
 }
 ALL: dict[str, Method] = {**DISTINCT, **VARIANTS}
 

@@ -53,7 +53,8 @@ LEARNING = ("additive", "pursuit", "restricted")
 #: kernels without features; for cylinders likewise. Bounds of groups are searched group by group.
 REFUSED = {
     *((base, "prior", "embedded") for base in ("gp", "addtree", "baxus", "bock")),
-    *(("baxus", "prior", name) for name in (*LEARNING, "leaves", "mixed", "tree")),
+    *(("baxus", "prior", name) for name in (*LEARNING, "cylinder", "flat", "leaves", "tree")),
+    *((base, "frame", "subspaces") for base in ("addtree", "baxus")),
     ("addtree", "frame", "growing"),
     *(("addtree", "prior", name) for name in ("cylinder", "flat", "leaves")),
     *(
@@ -67,12 +68,11 @@ REFUSED = {
     *(("rpp", "frame", name) for name in ("growing", "subspaces")),
     *(("rpp", "search", name) for name in SEARCHES if name != "paths"),
     *(("rembo", "frame", name) for name in ("cube", "growing", "zooming")),
-    ("addtree", "frame", "subspaces"),
     *((base, "inference", "schedule") for base in ("gp", "addtree", "baxus", "bock", "rpp")),
     *((base, "inference", "relearning") for base in ("gp", "addtree", "rembo", "baxus", "bock")),
     *((base, "utility", "group-bounds") for base in ("gp", "rembo", "baxus", "bock")),
-    *((base, "search", "paths") for base in ("gp", "rembo", "baxus", "bock")),
-    *((base, "utility", "thompson") for base in ("addtree", "rembo", "bock", "rpp")),
+    *((base, "search", "paths") for base in ("gp", "rembo", "bock")),
+    *((base, "utility", "thompson") for base in ("addtree", "baxus", "rembo", "bock", "rpp")),
 }
 
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from hidim import Choice, Float, Int, Optimizer, Space, Vector, minimize
+from hidim.embed import Bins, CountSketch
 from hidim.errors import MethodError
+from hidim.frame import growing
 from hidim.frame.embedded import configuration
 from hidim.methods import METHODS, Auto, Task, configured
 from hidim.trial import History, same_params
@@ -20,7 +22,7 @@ from space.corpus import CORPUS
 CUBE = Space(x=Vector(40, -1, 1))
 
 #: Grows after three trials that bring nothing.
-EAGER = configured("baxus", low=2, patience=0.0, least=3, initial=3, lengthscales="isotropic")
+EAGER = configured("baxus", low=2, patience=0.0, least=3, initial=3)
 
 
 def bowl(params) -> float:
@@ -231,6 +233,18 @@ def test_a_run_of_another_method_can_be_continued(tmp_path, low):
     after = minimize(bowl, CUBE, 12, method="baxus", journal=path)
     assert list(after.history[:6]) == list(before.history)
     assert levels(after.history[6:]) == [0] * 6
+
+
+@pytest.mark.parametrize("kind", [Bins, CountSketch])
+def test_a_run_that_began_with_eight_bins_goes_on_with_them(kind, monkeypatch):
+    """As all did once."""
+    with monkeypatch.context() as once:
+        once.setattr(growing, "Bins", kind)
+        history = told(configured("baxus", low=8), 12).history
+    later = METHODS["baxus"].suggest(Task(CUBE, seed=0), history, 12)
+    assert later.meta["embedding"] == history[0].meta["embedding"]
+    assert len(later.meta["y"]) == 8
+    assert len(METHODS["baxus"].suggest(Task(CUBE, seed=0), History(), 0).meta["y"]) == 16
 
 
 def test_points_of_another_sketch_are_not_taken_for_own_ones(tmp_path):

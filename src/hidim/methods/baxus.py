@@ -1,6 +1,6 @@
 """BAxUS: an embedding that grows, for unknown numbers of directions that matter (Papenmeier et al. 2022).
 
-Bins of parameters are searched as `gp` searches parameters. They double when the search stalls; until
+Bins of parameters are searched as `mixed` searches parameters. They double when the search stalls; until
 then no suggestion looks elsewhere. Trust regions, which the paper has, are left to the ways of the search.
 """
 
@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from hidim.acquisition.utility import Bold
 from hidim.frame import Growing
-from hidim.methods.gp import GP
+from hidim.methods.mixed import MIXED
 from hidim.methods.recipe import Recipe
 
 BAXUS: Recipe = replace(
-    GP,
+    MIXED,
     name="baxus",
     frame=Growing(),
     utility=Bold(restless=0.0),

@@ -23,7 +23,7 @@ from hidim._types import Array
 from hidim.belief.priors.base import Ability, Prior, Structure
 from hidim.belief.priors.flat import ALIKE, label_kernel
 from hidim.belief.priors.tree import nodes
-from hidim.frame import Frame, Ground
+from hidim.frame import Frame, Ground, Subspaces
 from hidim.gp.densities import Normal, StudentT
 from hidim.gp.kernels import FORMS, Constant, FormName, Groups, Kernel, Scaled, Stationary
 from hidim.gp.kernels.algebra import ABSENT
@@ -109,5 +109,5 @@ class Mixed(Prior):
         return (alone, alone | ALIKE) if trials < EACH * ground.dim else ({}, alone, alone | ALIKE)
 
     def refusal(self, frame: Frame) -> str | None:
-        seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"
-        return seen if frame.embeds else None
+        seen = "in the box of an embedding nothing adds up: use frame='cube', or prior='embedded'"
+        return seen if isinstance(frame, Subspaces) else None
