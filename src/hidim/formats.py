@@ -29,7 +29,9 @@ from hidim.events import (
     check_known,
     check_meta,
 )
+from hidim.frame import Growing
 from hidim.methods import METHODS, Auto, Method, Recipe, configured
+from hidim.methods.gp import GP
 from hidim.serial import read_params
 from hidim.space import Space
 from hidim.task import Task
@@ -47,12 +49,17 @@ RENAMED = {
 }
 
 
+#: `baxus` had the parts of `gp` then.
+SEARCHED_BY_GP = replace(GP, name="baxus", frame=Growing(), utility=Bold(restless=0.0))
+
+
 def method_of_1(data: Mapping[str, Any]) -> Method:
     """The method that format 1 described."""
     name, settings = data["name"], data["settings"]
     if name in ("gp", "addtree", "baxus", "rembo"):
         try:
-            return configured(name, **_translated(name, dict(_flat(settings))))
+            base = SEARCHED_BY_GP if name == "baxus" else METHODS[name]
+            return configured(base, **_translated(name, dict(_flat(settings))))
         except MethodError as error:
             raise HistoryError(
                 f"the history was made with settings that this hidim has no more: {error}"
@@ -98,9 +105,9 @@ def _translated(name: str, flat: dict[str, Any]) -> dict[str, Any]:
     flat["inference"] = Adaptive(inner, Adaptation(**adaptation)) if adaptive else inner
     if acquisition != "auto":
         always = GroupBounds(beta) if acquisition == "nodes" else UTILITIES[acquisition]
-        flat["utility"] = Bold(always, always, restless=0.0, last=0.0)
+        flat["utility"] = Bold(always, always, restless=0.0, last=0.0, fair=0.0)
     else:
-        flat |= {"restless": 0.0, "last": 0.0}  # as it was then, and so was the search
+        flat |= {"restless": 0.0, "last": 0.0, "fair": 0.0}  # as it was then, and so was the search
     return flat | {"first": 0.1, "thorough": False}
 
 

@@ -26,7 +26,7 @@ FORMAT = 2
 
 #: Settings that parts have got later, as they were before: what an older file does not say.
 LATER: dict[str, dict[str, Any]] = {
-    "Bold": {"restless": 0.0, "last": 0.0},
+    "Bold": {"restless": 0.0, "last": 0.0, "fair": 0.0},
     "Ways": {"first": 0.1, "thorough": False},
 }
 

@@ -21,6 +21,10 @@ class Belief(Protocol):
     """What is believed of a function: all that utilities and searches need to know of a posterior."""
 
     @property
+    def x(self) -> Array:
+        """Inputs (n, d)."""
+
+    @property
     def y(self) -> Array:
         """Outcomes (n,)."""
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from hidim._settings import at_least, of_type
-from hidim._types import Array, Rng
+from hidim._types import Array, Mask, Rng
 from hidim.acquisition.base import Acquisition, Belief, averaged
 from hidim.acquisition.beta import Beta, Fixed
 from hidim.acquisition.confidence import ConfidenceBound
@@ -45,6 +45,7 @@ class Moment(NamedTuple):
         ties: on a plateau, how many trials have the best value.
         done: the share of the planned trials that were asked for; 0 where none were planned, or no more are.
         margin: by how much an improvement has to be larger than nothing to count; None if nobody says.
+        own: says of inputs (n, d) which of them count for the best, as (n,); None if all do.
     """
 
     noisy: bool = False
@@ -52,6 +53,7 @@ class Moment(NamedTuple):
     ties: int = 0
     done: float = 0.0
     margin: float | None = None
+    own: Callable[[Array], Mask] | None = None
 
     @property
     def demand(self) -> float:
@@ -104,6 +106,11 @@ class Utility(ABC):
         return 0.0
 
     @property
+    def chances(self) -> float:
+        """The share of suggestions that give another option of a choice its chance."""
+        return 0.0
+
+    @property
     def ending(self) -> float:
         """The share of the planned trials after which none looks elsewhere for that."""
         return 1.0
@@ -134,7 +141,9 @@ class Improvement(Utility):
         def best(belief: Belief) -> float:
             # The best of what is believed, too: else there is something to gain where a trial is pending. The
             # smallest of many noisy losses is smaller than anything that can be had.
-            return float((belief.smoothed if moment.noisy else belief.y).min()) - margin
+            y = belief.smoothed if moment.noisy else belief.y
+            own = y if moment.own is None else y[moment.own(belief.x)]
+            return float((own if len(own) else y).min()) - margin
 
         margin = self.plateau * moment.demand if moment.margin is None else moment.margin
         if self.logarithm:
@@ -218,8 +227,10 @@ class Bold(Utility):
         restless: share of suggestions that look elsewhere when a run has settled. A larger one leaves basins
             sooner, and polishes less: Levy's function in 8 dimensions was left at 7e-6 with 0, at 4e-5 with
             .5 and at 1e-4 with .8 (200 trials, means of five runs).
-        last: the share of the planned trials, at their end, that are neither bold nor restless: what they
-            found elsewhere could not be refined any more.
+        last: the share of the planned trials, at their end, that are neither bold nor restless and give no
+            chances: what they found elsewhere could not be refined any more.
+        fair: share of suggestions that give an option of a choice its chance which the best trial has not
+            taken, where parameters hang on options, see `hidim.frame.chances`.
     """
 
     exact: Utility = field(default_factory=Improvement)
@@ -228,12 +239,13 @@ class Bold(Utility):
     margin: float = 0.1
     restless: float = 0.5
     last: float = 0.1
+    fair: float = 0.25
 
     def __post_init__(self) -> None:
         of_type(self, exact=Utility, noisy=Utility)
-        at_least(self, bold=0.0, margin=0.0, restless=0.0, last=0.0)
-        if max(self.bold, self.restless, self.last) > 1.0:
-            raise MethodError(f"{self!r}: bold, restless and last are shares of at most 1")
+        at_least(self, bold=0.0, margin=0.0, restless=0.0, last=0.0, fair=0.0)
+        if max(self.bold, self.restless, self.last, self.fair) > 1.0:
+            raise MethodError(f"{self!r}: bold, restless, last and fair are shares of at most 1")
         for own in (self.exact, self.noisy):
             if isinstance(own, Improvement) and own.plateau > 0.0:
                 raise MethodError(
@@ -243,6 +255,10 @@ class Bold(Utility):
     @property
     def restlessness(self) -> float:
         return self.restless
+
+    @property
+    def chances(self) -> float:
+        return self.fair
 
     @property
     def ending(self) -> float:

@@ -36,6 +36,7 @@ from scipy.special import log_ndtr
 from hidim._types import Array, Mask
 from hidim.belief.priors import evenly
 from hidim.frame import Observations
+from hidim.frame.settled import UNSEARCHED
 from hidim.gp.fit import fit
 from hidim.gp.hyperparameter import Hyperparameter
 from hidim.gp.model import Model
@@ -63,9 +64,6 @@ GROWTH, CALLS, LIMITS = 0.15, 15_000, (5, 30)
 
 #: Trials that are fitted at the most, as many of them failed as of all; predictions know all.
 PART = 512
-
-#: Trials that no search has suggested: what they ended like says nothing of how careful it has to be.
-UNSEARCHED = ("design", "probe", "given", "added", "random", "sobol")
 
 
 def label_noise() -> Hyperparameter:
@@ -176,7 +174,10 @@ def has_place(posterior: Posterior) -> bool:
 
 
 def caution(history: History) -> float:
-    """How careful the next suggestion has to be, from 0 to 1, by the failures among the last ones."""
+    """How careful the next suggestion has to be, from 0 to 1, by the failures among the last ones.
+
+    Trials that no search has suggested say nothing of that, however they ended.
+    """
     last = [t for t in history.finished if t.meta.get("way", "added") not in UNSEARCHED][-LAST:]
     failures = sum(trial.state is TrialState.FAILED for trial in last)
     return min(failures / MANY, 1.0)

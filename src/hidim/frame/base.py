@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -23,6 +23,7 @@ from hidim.frame.observe import Observations
 from hidim.optim.starts import latin_hypercube
 from hidim.space import Space
 from hidim.space.columns import Kind
+from hidim.space.nodes import Branch
 from hidim.space.tree import Vertex
 from hidim.task import Task
 from hidim.trial import History
@@ -38,12 +39,18 @@ class Ground:
         center: a point (d,) around which good ones are expected; inactive coordinates are NaN.
         ball: whether points lie in the ball inside the box. The unit cube then stands for the cube inside
             the ball.
+        branch: the only one that has points, if there is one.
     """
 
     space: Space
     embedding: Embedding | None = None
     center: Array | None = None
     ball: bool = False
+    branch: Branch | None = None
+
+    def within(self, branch: Branch) -> Ground:
+        """The part of it that takes one option."""
+        return replace(self, branch=branch)
 
     @property
     def dim(self) -> int:
@@ -117,15 +124,18 @@ class Ground:
 
     def _snapped(self, points: Array) -> Array:
         if self.embedding is None:
-            return self.space.snap(points)
+            return self.space.snap(self._entered(points))
         return self.embedding.settle(np.clip(points, self.lower, self.upper)).value
+
+    def _entered(self, points: Array) -> Array:
+        return points if self.branch is None else self.branch.entered(points)
 
     def settle(self, points: Array) -> Moved:
         """The same, with the pullback of a gradient; inactive and discrete coordinates have none."""
         if self.embedding is not None:
             return self.embedding.settle(points)
         drawn = self._drawn_in(points) if self.ball else Moved(points, lambda g: g)
-        snapped = self.space.snap(drawn.value)
+        snapped = self.space.snap(self._entered(drawn.value))
         moving = (self.kind == Kind.CONTINUOUS) & ~np.isnan(snapped)
         return Moved(snapped, lambda g: drawn.to_inputs(np.where(moving, g, 0.0)))
 

@@ -10,6 +10,9 @@ from hidim.trial import History
 #: The way of trials that no model suggested, if they have one.
 DESIGN = "design"
 
+#: Ways of trials that no search has suggested.
+UNSEARCHED = (DESIGN, "probe", "given", "added", "random", "sobol")
+
 #: A run has settled if one suggestion for every column, within these limits, has gained less than this share
 #: of what was gained since as many at its beginning; as these may be penalties, by their best quarter. Rough
 #: choices: Rastrigin's function in 5 dimensions was left at 10.3 without the rule, at 4.8 to 6.8 with shares

@@ -35,7 +35,9 @@ ADDTREE_PAPER = Recipe(
     frame=Cube(),
     prior=Tree(form="se", lengthscales="ard", warped=False),
     inference=Adaptive(Peak(outcome="identity", twins=False), Adaptation()),
-    utility=Bold(exact=GroupBounds(Adaptation()), noisy=GroupBounds(Adaptation()), restless=0.0, last=0.0),
+    utility=Bold(
+        exact=GroupBounds(Adaptation()), noisy=GroupBounds(Adaptation()), restless=0.0, last=0.0, fair=0.0
+    ),
     search=Paths(),
     initial=5,
 )
@@ -46,7 +48,7 @@ LEAVES = Recipe(
     frame=Cube(),
     prior=Tree(by="paths", form="se", lengthscales="hierarchical", warped=True),
     inference=Peak(outcome="auto", twins=True),
-    utility=Bold(restless=0.0),
+    utility=Bold(restless=0.0, fair=0.0),
     search=Ways(),
     initial=10,
 )

@@ -34,7 +34,7 @@ FLAT = Recipe(
     frame=Cube(),
     prior=Flat(lengthscales="ard"),
     inference=Peak(outcome="identity", twins=False),
-    utility=Bold(bold=0.0, restless=0.0),
+    utility=Bold(bold=0.0, restless=0.0, fair=0.0),
     search=Ways(),
     initial=10,
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,7 @@ from hidim.belief.priors import Flat, Learnable, Prior
 from hidim.belief.probe import probe
 from hidim.errors import MethodError, NumericalError
 from hidim.frame import Cube, Frame, Scene, design, suggestion
+from hidim.frame.chances import CHANCE, chance
 from hidim.frame.noise import is_noisy
 from hidim.frame.settled import is_settled
 from hidim.gp.posterior import Posterior
@@ -37,6 +38,7 @@ from hidim.methods.settings import registered_name
 from hidim.optim.base import Objective
 from hidim.search import Search, Situation, Target, Ways
 from hidim.search.discrete import smooth
+from hidim.space.nodes import Branch
 from hidim.task import Suggestion, Task
 from hidim.trial import History
 
@@ -156,7 +158,10 @@ class Recipe(Method):
         noisy = is_noisy(scene.task, scene.history)
         ties, done = plateau(scene.trials, maximize=scene.task.maximize), _done(scene.task, number)
         restless = not ties and not noisy and self._is_restless(scene, done, rng)
-        elsewhere = ties > 0 or restless
+        branch = self._branch(scene, done, rng, restless=restless)
+        if branch is not None:
+            scene, restless = replace(scene, ground=scene.ground.within(branch)), False
+        elsewhere = branch is None and (ties > 0 or restless)
         study = self._study(scene, noisy=noisy, gentle=elsewhere, apart=restless)
         fitted = self.inference.fitted(study, rng)
         posteriors = study.posteriors(fitted)
@@ -166,7 +171,8 @@ class Recipe(Method):
             point, twin = found
             memory = study.remembered(fitted._replace(told={}), posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
-        decision = self.utility.decided(Moment(noisy, elsewhere, ties, done), rng)
+        own = None if branch is None else branch.holds
+        decision = self.utility.decided(Moment(noisy, elsewhere, ties, done, own=own), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
         n = len(scene.seen.y)
 
@@ -177,10 +183,25 @@ class Recipe(Method):
         target = self._target(scene, decision, feasibility, believed, stretched)
         losses = posteriors[0].smoothed if noisy else scene.seen.y
         ranked = scene.seen.x[np.argsort(losses, kind="stable")]
+        if branch is not None:
+            # What others have gained says nothing of what it is tried for, nor the other way round.
+            fitted = fitted._replace(told={})
+            ranked = ranked[held] if (held := branch.holds(ranked)).any() else ranked
         points, way, told = self.search(target, Situation(scene, ranked, elsewhere), rng)
+        if branch is not None:
+            way, told = CHANCE, {**told, "option": branch.title}
         memory = study.remembered(fitted, believed[0], points[0])
         learnt = {} if feasibility is None else feasibility.meta
         return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
+
+    def _branch(self, scene: Scene, done: float, rng: Rng, *, restless: bool) -> Branch | None:
+        """The option that this suggestion gives a chance, if it does."""
+        ground, share = scene.ground, self.utility.chances
+        if share == 0.0 or ground.embedding is not None or not ground.space.is_conditional:
+            return None
+        if 0.0 < done >= self.utility.ending or not (restless or rng.random() < share):
+            return None
+        return chance(scene, rng)
 
     def _is_restless(self, scene: Scene, done: float, rng: Rng) -> bool:
         """Whether the run has settled and this suggestion is one that looks elsewhere."""

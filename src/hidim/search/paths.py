@@ -13,9 +13,9 @@ Since Σ σ_v ≥ σ, the sums explore more than the bound of the sum would.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,7 +24,8 @@ import numpy as np
 from hidim._settings import at_least, of_type
 from hidim._types import Array, Indices, Rng
 from hidim.acquisition.base import Belief
-from hidim.frame import Scene
+from hidim.frame import Ground
+from hidim.frame.chances import root_of
 from hidim.frame.novelty import Seen
 from hidim.optim.base import Score
 from hidim.optim.elastic import Walk
@@ -45,7 +46,7 @@ from hidim.search.settings import (
 )
 from hidim.search.ways import Ways
 from hidim.space import Space
-from hidim.space.nodes import Node, everywhere, tree
+from hidim.space.nodes import Fork, Node, everywhere
 
 #: Steps along labels and integers where groups overlap, and points that are looked at if what was found has
 #: been tried.
@@ -114,7 +115,7 @@ class Paths(Search):
             return Walks()(target, situation, rng) if self.elastic else self.ways(target, situation, rng)
         ground = situation.scene.ground
         way, length = self.ways.chosen(situation, target.belief, rng)
-        best, root = situation.ranked[: self.ways.incumbents], _root(situation.scene)
+        best, root = situation.ranked[: self.ways.incumbents], root_of(situation.scene)
         belief, mixing = part.unmixed()
         axes = Axes(ground, mixing)
         walks: list[Walk] = []
@@ -165,7 +166,7 @@ class Paths(Search):
                 id(node): _together([next(each) for _ in own])
                 for node, own in zip(nodes, blocks, strict=True)
             }
-            routes = best_routes(root, of_nodes, self.keep)
+            routes = best_routes(root, of_nodes, self.keep, partial(_entered, axes.ground))
             points = np.array([composition(space, route, of_nodes) for route in routes])
             if _overlap(flat):
                 points = self._agreed(belief, axes, flat, kappa, points, known, rng)
@@ -268,8 +269,17 @@ def _overlap(blocks: Sequence[Block]) -> bool:
     return len(np.unique(columns)) < len(columns)
 
 
-def best_routes(root: Node, settings: Mapping[int, Setting], keep: int) -> list[Route]:
-    """The `keep` paths with the largest sums of bounds, best first."""
+def best_routes(
+    root: Node,
+    settings: Mapping[int, Setting],
+    keep: int,
+    entered: Callable[[Fork], Sequence[Node]] = lambda fork: fork.options,
+) -> list[Route]:
+    """The `keep` paths with the largest sums of bounds, best first.
+
+    Args:
+        entered: the options of a fork among which there is a choice.
+    """
     known: dict[int, list[Route]] = {}
 
     def below(node: Node) -> list[Route]:
@@ -279,11 +289,21 @@ def best_routes(root: Node, settings: Mapping[int, Setting], keep: int) -> list[
             for other in node.beside:
                 paths = _joined(paths, below(other), keep)
             for fork in node.forks:
-                paths = _joined(paths, _best(chain.from_iterable(map(below, fork.options)), keep), keep)
+                paths = _joined(paths, _best(chain.from_iterable(map(below, entered(fork))), keep), keep)
             known[id(node)] = paths
         return known[id(node)]
 
     return below(root)
+
+
+def _entered(ground: Ground, fork: Fork) -> Sequence[Node]:
+    """The options of a fork, or the one that leads to the only branch of the ground."""
+    branch = ground.branch
+    place = None if branch is None else dict(branch.gates).get(fork.vertex.start)
+    if place is None:
+        return fork.options
+    columns = ground.space.columns
+    return [option for option in fork.options if option.gate and columns.place(*option.gate) == place]
 
 
 def _joined(left: list[Route], right: list[Route], keep: int) -> list[Route]:
@@ -303,10 +323,3 @@ def composition(space: Space, route: Route, settings: Mapping[int, Setting]) -> 
         if node.gate is not None:
             row[node.gate[0]] = space.columns.place(*node.gate)
     return row
-
-
-def _root(scene: Scene) -> Node:
-    """The tree of the scene's space."""
-    memo, key = scene.task.memo, (scene.key, scene.ground.dim)
-    known: Node | None = memo.get(tree, key)
-    return memo.keep(tree, key, tree(scene.ground.space)) if known is None else known

@@ -19,11 +19,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, product
+from typing import NamedTuple
 
 import numpy as np
 
-from hidim._types import Indices
-from hidim.space.columns import Kind, kind_of
+from hidim._types import Array, Indices, Mask
+from hidim.space.columns import Columns, Kind, kind_of
 from hidim.space.parameters import Choice
 from hidim.space.space import Space
 from hidim.space.tree import Vertex
@@ -111,6 +112,50 @@ def every_path(root: Node) -> Iterator[tuple[Node, ...]]:
     ways = [chain.from_iterable(map(every_path, fork.options)) for fork in root.forks]
     for parts in product(*sides, *ways):
         yield (root, *chain.from_iterable(parts))
+
+
+class Branch(NamedTuple):
+    """Configurations that take one option.
+
+    Args:
+        title: readable, as "model=svm".
+        gates: the columns and the places of the labels that lead there, that of the option last.
+    """
+
+    title: str
+    gates: tuple[tuple[int, float], ...]
+
+    def holds(self, points: Array) -> Mask:
+        """Which of `points` (n, D) it has, as (n,)."""
+        column, place = self.gates[-1]
+        return np.asarray(points[:, column] == place)
+
+    def entered(self, points: Array) -> Array:
+        """Points (n, D) with the labels that lead there."""
+        moved = points.copy()
+        for column, place in self.gates:
+            moved[:, column] = place
+        return moved
+
+
+def beside(
+    node: Node, columns: Columns, point: Array, gates: tuple[tuple[int, float], ...] = ()
+) -> Iterator[Branch]:
+    """The options at the forks on the way of `point` (D,) that it does not take.
+
+    Args:
+        gates: that lead to the node.
+    """
+    for other in node.beside:
+        yield from beside(other, columns, point, gates)
+    for fork in node.forks:
+        for option in fork.options:
+            if option.gate is not None:
+                way = (*gates, (option.gate[0], columns.place(*option.gate)))
+                if way[-1][1] == point[option.gate[0]]:
+                    yield from beside(option, columns, point, way)
+                else:
+                    yield Branch(option.title, way)
 
 
 def is_fork(vertex: Vertex) -> bool:
