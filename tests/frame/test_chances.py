@@ -96,6 +96,10 @@ def test_the_options_beside_a_point_are_those_of_the_choices_that_it_meets():
         ([9.0, 7.0, 5.0, 4.9, 4.8, 4.7], 0.0, False),
         ([9.0, 7.0, 5.0, 6.0, 6.0, 6.0], 0.0, False),
         ([9.0, 7.0, 5.0, 4.9, 4.8, 4.7], 4.5, True),
+        ([5.0] + 9 * [np.inf], 0.0, False),  # all the others have failed
+        ([9.0, 8.0, 3.0] + 9 * [np.inf], 0.0, False),
+        (9 * [np.inf], 0.0, False),
+        (3 * [np.inf] + [9.0, 8.0, 3.0], 0.0, True),
         ([9e307, 7e307, 5e307, 4e307, 3e307, 2e307], -9e307, False),
     ],
 )
@@ -103,6 +107,20 @@ def test_an_option_is_given_up_when_it_gains_too_little(losses, best, is_open):
     assert FEW == 6
     searched = np.ones(len(losses), dtype=np.bool_)
     assert Standing(np.array(losses), searched, len(losses)).is_open(best) is is_open
+
+
+def test_an_option_has_the_trials_that_took_all_choices_above_it_too():
+    """A choice that several options share leads to other branches in each of them."""
+    shared = Choice(u=Space(p=Float(0.0, 1.0)), v=Space(q=Float(0.0, 1.0)), shared=True)
+    space = Space(
+        model=Choice(a=Space(opt=shared, x=Float(0.0, 1.0)), b=Space(opt=shared, y=Float(0.0, 1.0)))
+    )
+    best = space.encode({"model": "a", "opt": "u", "p": 0.5, "x": 0.5})
+    other = space.encode({"model": "b", "opt": "v", "q": 0.5, "y": 0.5})
+    untried = [b for b in beside(tree(space), space.columns, best) if not b.holds(other[None]).any()]
+    assert len(untried) == 1
+    entered = space.decode(space.snap(untried[0].entered(np.full((1, space.dim), 0.3)))[0])
+    assert (entered["model"], entered["opt"]) == ("a", "v")
 
 
 def test_trials_that_no_search_suggested_are_no_tries():
@@ -130,6 +148,23 @@ def test_an_option_that_always_fails_is_given_up():
     chances = [trial for trial in history if trial.meta.get("way") == CHANCE]
     assert 0 < len(chances) <= FEW
     assert all(trial.state.name == "FAILED" for trial in chances)
+
+
+def test_a_chance_takes_its_option_though_no_trial_of_it_has_a_value():
+    """Noisy trials may be repeated, but not those of another option."""
+    names = {"on": ("a", "b"), "c1": ("x",), "c2": ("y",)}
+    space = Space(kind=Choice({k: Space({n: Float(0.0, 1.0) for n in v}) for k, v in names.items()}))
+    rng = np.random.default_rng(0)
+
+    def noisy(params) -> float:
+        on = params["kind"] == "on"
+        return float((params["a"] - 0.5) ** 2 + 0.1 * rng.standard_normal()) if on else float("nan")
+
+    method = configured("gp", search="sprays", raw=64, fair=1.0)
+    history = told(space, noisy, 24, method, noisy=True).history
+    chances = [trial for trial in history if trial.meta["way"] == CHANCE]
+    assert chances
+    assert all(trial.meta["option"] == f"kind={trial.params['kind']}" for trial in chances)
 
 
 def test_an_option_without_anything_new_gets_no_chance():

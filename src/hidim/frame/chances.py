@@ -21,7 +21,7 @@ from hidim.frame.base import Scene
 from hidim.frame.novelty import Seen
 from hidim.frame.settled import UNSEARCHED
 from hidim.space.nodes import Branch, Node, beside, tree
-from hidim.trial import Trial
+from hidim.trial import Trial, TrialState
 
 #: The way of suggestions that give an option its chance.
 CHANCE = "chance"
@@ -38,9 +38,9 @@ class Standing(NamedTuple):
     """What is known of an option.
 
     Args:
-        losses: (m,) of its complete trials, in their order.
+        losses: (m,) of its finished trials, in their order; inf if they failed.
         searched: (m,), which of them a search suggested.
-        tries: such suggestions in all, with failed and running ones.
+        tries: such suggestions in all, with running ones.
     """
 
     losses: Array
@@ -54,38 +54,51 @@ class Standing(NamedTuple):
         """
         if self.tries < FEW:
             return True
-        places = np.flatnonzero(self.searched)
-        if not len(places):
-            return False  # all have failed
-        since = places[len(places) // 2]
-        own = self.losses.min()
-        return bool(own - 2.0 * (self.losses[:since].min(initial=math.inf) - own) < best)
+        own, places = self.losses.min(initial=math.inf), np.flatnonzero(self.searched)
+        if not len(places) or math.isinf(own):
+            return False  # all are running, or have failed
+        before = self.losses[: places[len(places) // 2]].min(initial=math.inf)
+        return bool(own - 2.0 * (before - own) < best)
 
 
-def chance(scene: Scene, rng: Rng) -> Branch | None:
-    """An option beside those of the best trial, from which more may be expected than was found."""
-    seen, space = scene.seen, scene.ground.space
-    best = int(np.argmin(seen.y))
-    losses = 0.125 * seen.y  # differences of the largest numbers stay finite
-    open_ = []
-    for branch in beside(root_of(scene), space.columns, seen.x[best]):
-        own = branch.holds(seen.x)
-        searched = _searched(scene.trials.complete)[own]
-        others = ((scene.trials.failed, seen.failed), (scene.trials.running, seen.running))
-        tries = int(searched.sum()) + sum(
-            int((_searched(trials) & branch.holds(points)).sum()) for trials, points in others
-        )
-        standing = Standing(losses[own], searched, tries)
+def chance(scene: Scene, rng: Rng, *, noisy: bool = False) -> Branch | None:
+    """An option beside those of the best trial, from which more may be expected than was found.
+
+    Args:
+        noisy: whether values are, so that trials may be repeated.
+    """
+    points, losses, best = _finished(scene)
+    searched, running = _searched(scene.trials.finished), _searched(scene.trials.running)
+    hopeful = []
+    for branch in beside(root_of(scene), scene.ground.space.columns, points[best]):
+        own = branch.holds(points)
+        tries = int(searched[own].sum() + running[branch.holds(scene.seen.running)].sum())
+        standing = Standing(losses[own], searched[own], tries)
         if standing.is_open(float(losses[best])):
             known = tries >= FEW
             rank = (known, tries if known else standing.losses.min(initial=math.inf), rng.random())
-            open_.append((rank, branch))
+            hopeful.append((rank, branch))
     # Those with few tries first, the best of them until it has had its share; then whichever had fewest.
-    for _, branch in sorted(open_, key=lambda entry: entry[0]):
-        points = scene.ground.within(branch).snap(scene.ground.sample(rng, LOOKED_AT))
-        if Seen.of(seen).first_new(points) is not None:
+    tried = Seen.of(scene.seen, repeat=noisy)
+    for _, branch in sorted(hopeful, key=lambda entry: entry[0]):
+        some = scene.ground.within(branch).snap(scene.ground.sample(rng, LOOKED_AT))
+        if tried.first_new(some) is not None:
             return branch
     return None
+
+
+def _finished(scene: Scene) -> tuple[Array, Array, int]:
+    """Points (m, d) and losses (m,) of finished trials, in their order, and the place of the best of them.
+
+    Losses are an eighth of what they are, so that differences of the largest numbers stay finite, and inf for
+    failed trials.
+    """
+    trials, seen = scene.trials.finished, scene.seen
+    complete = np.array([trial.state is TrialState.COMPLETE for trial in trials])
+    points, losses = np.empty((len(trials), scene.ground.dim)), np.full(len(trials), math.inf)
+    points[complete], points[~complete] = seen.x, seen.failed
+    losses[complete] = 0.125 * seen.y
+    return points, losses, int(np.argmin(losses))
 
 
 def root_of(scene: Scene) -> Node:

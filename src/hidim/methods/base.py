@@ -5,7 +5,8 @@ The history is the only state. Whatever a method must remember of a suggestion g
 time without changing a single suggestion. All keys of `meta`:
 
     key         from                    what
-    way         every suggestion        how it came about: "design", "probe", "random", the search's own word
+    way         every suggestion        how it came about: "design", "probe", "random", "chance", the
+                                        search's own word
     instead     hidim.frame             if all that was wanted had been seen: "scattered", "random" or
                                         "repetition", which is what it then is
     fallback    hidim.methods.recipe    why it is a design point: the model failed

@@ -158,7 +158,7 @@ class Recipe(Method):
         noisy = is_noisy(scene.task, scene.history)
         ties, done = plateau(scene.trials, maximize=scene.task.maximize), _done(scene.task, number)
         restless = not ties and not noisy and self._is_restless(scene, done, rng)
-        branch = self._branch(scene, done, rng, restless=restless)
+        branch = self._branch(scene, done, rng, restless=restless, noisy=noisy)
         if branch is not None:
             scene, restless = replace(scene, ground=scene.ground.within(branch)), False
         elsewhere = branch is None and (ties > 0 or restless)
@@ -194,14 +194,14 @@ class Recipe(Method):
         learnt = {} if feasibility is None else feasibility.meta
         return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
 
-    def _branch(self, scene: Scene, done: float, rng: Rng, *, restless: bool) -> Branch | None:
+    def _branch(self, scene: Scene, done: float, rng: Rng, *, restless: bool, noisy: bool) -> Branch | None:
         """The option that this suggestion gives a chance, if it does."""
         ground, share = scene.ground, self.utility.chances
         if share == 0.0 or ground.embedding is not None or not ground.space.is_conditional:
             return None
         if 0.0 < done >= self.utility.ending or not (restless or rng.random() < share):
             return None
-        return chance(scene, rng)
+        return chance(scene, rng, noisy=noisy)
 
     def _is_restless(self, scene: Scene, done: float, rng: Rng) -> bool:
         """Whether the run has settled and this suggestion is one that looks elsewhere."""

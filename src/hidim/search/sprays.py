@@ -87,7 +87,8 @@ class Sprays(Search):
         wide = self.width * (ground.upper - ground.lower)
         spray = best[0] + wide * rng.standard_normal((self.sprays, ground.dim))
         spray = ground.snap(np.clip(spray, ground.lower, ground.upper))
-        return np.vstack([best[: self.sifted], spray, jumps, scattered])
+        known = best if ground.branch is None else best[ground.branch.holds(best)]
+        return np.vstack([known[: self.sifted], spray, jumps, scattered])
 
 
 def _scores(objective: Objective, target: Target, points: Array) -> Array:

@@ -127,8 +127,8 @@ class Branch(NamedTuple):
 
     def holds(self, points: Array) -> Mask:
         """Which of `points` (n, D) it has, as (n,)."""
-        column, place = self.gates[-1]
-        return np.asarray(points[:, column] == place)
+        columns, places = map(list, zip(*self.gates, strict=True))
+        return np.asarray(np.all(points[:, columns] == places, axis=1))
 
     def entered(self, points: Array) -> Array:
         """Points (n, D) with the labels that lead there."""
