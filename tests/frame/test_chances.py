@@ -9,11 +9,13 @@ import pytest
 
 from hidim import Choice, Float, Int, Optimizer, Space, minimize
 from hidim.acquisition.utility import Bold
+from hidim.belief.feasibility import caution
 from hidim.errors import MethodError
 from hidim.frame.chances import CHANCE, FEW, Standing
 from hidim.methods import configured
 from hidim.serial import read_method, write_method
 from hidim.space.nodes import beside, tree
+from hidim.trial import History
 
 WIDE = {f"x{i}": Float(0.0, 1.0) for i in range(10)}
 
@@ -148,6 +150,7 @@ def test_an_option_that_always_fails_is_given_up():
     chances = [trial for trial in history if trial.meta.get("way") == CHANCE]
     assert 0 < len(chances) <= FEW
     assert all(trial.state.name == "FAILED" for trial in chances)
+    assert caution(History([*history[:10], *chances])) == 0.0  # elsewhere nothing has failed
 
 
 def test_a_chance_takes_its_option_though_no_trial_of_it_has_a_value():
