@@ -61,9 +61,24 @@ def test_an_option_that_has_to_be_tuned_first_is_found():
     assert minimize(unequal, UNEQUAL, 60, seed=1).best.value < 0.1
 
 
+def test_options_get_their_chances_in_turn():
+    """Not first the one that happened to be best at once: it may be the last to be tuned."""
+    space = Space(kind=Choice({kind: Space({kind: Float(0.0, 1.0)}) for kind in "abcde"}))
+    offsets = dict(zip("abcde", (0.0, 2.0, 3.0, 4.0, 5.0), strict=True))
+
+    def value(params) -> float:
+        kind = params["kind"]
+        return offsets[kind] + 4.0 * abs(params[kind] - 0.35)
+
+    history = told(space, value, 40).history
+    given = Counter(t.meta["option"] for t in history if t.meta.get("way") == CHANCE)
+    assert len(given) == 4
+    assert max(given.values()) <= min(given.values()) + 2
+
+
 @pytest.mark.parametrize("method", ["mixed", "gp", "addtree"])
 def test_chances_are_given_to_options_beside_those_of_the_best_trial(method):
-    history = told(NESTED, nested, 35, method).history
+    history = told(NESTED, nested, 60, method).history
     given = [trial for trial in history if trial.meta.get("way") == CHANCE]
     assert len(given) >= 3
     assert len({trial.meta["option"] for trial in given}) >= 2

@@ -75,10 +75,9 @@ def chance(scene: Scene, rng: Rng, *, noisy: bool = False) -> Branch | None:
         tries = int(searched[own].sum() + running[branch.holds(scene.seen.running)].sum())
         standing = Standing(losses[own], searched[own], tries)
         if standing.is_open(float(losses[best])):
-            known = tries >= FEW
-            rank = (known, tries if known else standing.losses.min(initial=math.inf), rng.random())
-            hopeful.append((rank, branch))
-    # Those with few tries first, the best of them until it has had its share; then whichever had fewest.
+            # Whichever had fewest tries: first values, on which nothing was tuned, say little. By these, the
+            # best option of `network` had to wait until trial 50 to 80 of 100.
+            hopeful.append(((tries, standing.losses.min(initial=math.inf), rng.random()), branch))
     tried = Seen.of(scene.seen, repeat=noisy)
     for _, branch in sorted(hopeful, key=lambda entry: entry[0]):
         some = scene.ground.within(branch).snap(scene.ground.sample(rng, LOOKED_AT))

@@ -127,6 +127,7 @@ class Paths(Search):
             if Seen.of(situation.scene.seen).first_new(points) is None:
                 points = self._others(belief, axes, root, target.roots, np.vstack([points[:1], best]), rng)
             return Found(points, GROUPS, _walked(walks))
+        best = self.ways.known(situation)
         compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)
         promising = np.vstack([composition.points for composition in compositions])
         promising = promising if mixing is None else axes.back(promising)
