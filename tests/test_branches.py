@@ -224,3 +224,32 @@ def test_a_shared_choice_is_counted_where_it_exists():
     found = Insight(space, optimizer.history).branches()
     assert found["s"].complete == having < 30
     assert not found["m=a"].is_leaf
+
+
+def test_what_is_expected_under_an_ordered_choice_lies_in_that_branch():
+    """Options with an order are numbers to a model, and candidates must not move along them."""
+    layers = Choice({1: None, 2: Space(b=Float(0, 1)), 3: Space(c=Float(0, 1))}, ordered=True)
+    space = Space(a=Float(0, 1), layers=layers)
+
+    def objective(p):
+        return 0.3 * abs(p["layers"] - 2) + sum((p[name] - 0.4) ** 2 for name in p if name != "layers")
+
+    found = Insight(space, evaluated(objective, 60, space)).branches()
+    for count in (1, 3):
+        expected = found[f"layers={count}"].expected
+        assert expected.params["layers"] == count
+        assert expected.low <= 0.3 <= expected.high + 0.01
+
+
+def test_a_value_that_was_seen_without_noise_lies_in_the_interval():
+    """However wrinkled: what a model calls noise is none of the objective."""
+
+    def wrinkled(p):
+        found = value(p)
+        return None if found is None else found + 0.03 * np.sin(500.0 * p["w"])
+
+    known = Insight(SPACE, evaluated(wrinkled, 80)).branches()
+    told = [branch for branch in known.all if branch.expected is not None]
+    assert len(told) >= 4
+    for branch in told:
+        assert branch.expected.high <= branch.best.value + 1e-9

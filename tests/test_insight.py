@@ -458,3 +458,11 @@ def test_values_that_differ_by_rounding_alone_are_equal():
     assert "nothing tells one parameter from another" in insight.explain()
     with pytest.raises(HidimError, match="nothing tells"):
         insight.importance()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_where_all_parameters_matter_alike_a_short_run_names_no_few_of_them(seed):
+    """A model of few columns may predict a run that goes straight to its end as well as one of all."""
+    result = minimize(lambda p: float(np.sum((p["w"] - 0.3) ** 2)), Space(w=Vector(24)), 30, seed=seed)
+    assert max(result.importance().coordinates.values()) < 0.4
+    assert "Next to no effect" not in result.explain()

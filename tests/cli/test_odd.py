@@ -147,3 +147,29 @@ def test_no_trial_is_taken_twice(tmp_path):
 
 def test_a_space_that_is_missing_and_no_toml(run):
     assert "`hidim init space.toml`" in run("check", "s.yaml")[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["tune", "s.toml", "--trils", "5"], "there is no option --trils: did you mean --trials?"),
+        (
+            ["tune", "s.toml", "./simulate", "--x"],
+            "write -- before the command",
+        ),
+        (["shwo"], "there is no 'shwo': did you mean show?"),
+        (["show", "a", "b"], "'b' is one word too many"),
+    ],
+)
+def test_a_mistyped_line_is_told_what_was_meant(line, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(line)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+
+
+def test_looking_into_a_storage_that_is_not_there_makes_none(run, tmp_path):
+    assert "there is no file" in run("show", "--storage", f"sqlite:///{tmp_path}/typo.db")[2]
+    assert not (tmp_path / "typo.db").exists()

@@ -181,3 +181,13 @@ def test_values_as_a_file():
     assert as_json({"x": 0.1, "w": np.array([0.5]), "c": (1, "a")}).split() == (
         ["{", '"x":', "0.1,", '"w":', "[", "0.5", "],", '"c":', "[", "1,", '"a"', "]", "}"]
     )
+
+
+def test_a_file_that_cannot_be_run_by_its_name_comes_with_the_mend(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sim.py").write_text("#!/usr/bin/env python")
+    with pytest.raises(MethodError, match="chmod"):
+        Command.of(["./sim.py", "{x}"], SPACE, prefix="")
+    (tmp_path / "sim.py").chmod(0o755)
+    with pytest.raises(MethodError, match=r"write \./sim.py"):
+        Command.of(["sim.py", "{x}"], SPACE, prefix="")

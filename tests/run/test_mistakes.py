@@ -82,6 +82,19 @@ def test_failures_that_may_be_the_functions_nature_do_not_end_a_run(fails):
     assert len(run(objective, 10).history) == 10
 
 
+def test_another_failure_between_does_not_hide_a_mistake():
+    """A typo, in a program that sometimes dies before it comes to that."""
+    calls = []
+
+    def objective(params):
+        calls.append(params)
+        return float("nan") if len(calls) == 2 else typo(params)
+
+    with pytest.raises(HidimError, match="5 of the first 6 trials failed alike, and none has a value"):
+        run(objective, 50)
+    assert len(calls) == 6
+
+
 def test_a_run_that_has_a_value_goes_on_however_many_trials_fail():
     calls = []
 

@@ -181,5 +181,5 @@ def test_it_is_said_why_trials_are_left_out(caplog):
         added(study, x, 1.0)
     read_study(study)
     assert "3 of 5 finished trials of the study are left out" in caplog.text
-    assert "2 outside of what its parameters may be now, 1 without parameters" in caplog.text
+    assert "2 that do not fit what its parameters are now, 1 without parameters" in caplog.text
     assert "a worker that died" not in caplog.text

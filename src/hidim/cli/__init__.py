@@ -9,6 +9,7 @@ output      standard output, whatever it is able to show
 look        `hidim show`, `best`, `export`, `explain`
 report      `hidim report`
 about       `hidim methods`, `hidim completion`
+parser      what is wrong with a command line
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Sequence
 
 from hidim._version import __version__
 from hidim.cli.output import speak_plainly
+from hidim.cli.parser import Parser
 from hidim.errors import HidimError
 
 
@@ -28,7 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     from hidim.bench import commands as bench
     from hidim.cli import about, begin, look, report, tune
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="hidim",
         description="Finds good settings of expensive black boxes with too many parameters.",
         epilog="A run from nothing: hidim init -- ./simulate; hidim tune space.toml -- ./simulate --x {x}; "

@@ -142,8 +142,14 @@ class Live(Progress):
         return [f"about {duration(min(guesses))} left"] if guesses else []
 
 
-def closing(result: Result, line: str, where: str, *, quiet: bool) -> str:
-    """What a run found, for a person who will go on from there: `line` is the command of the best trial."""
+def closing(result: Result, line: str, where: str, which: str, *, quiet: bool) -> str:
+    """What a run found, for a person who will go on from there.
+
+    Args:
+        line: the command of the best trial.
+        where: the run is kept.
+        which: what tells other commands so, " FILE" or options; empty if they would find it themselves.
+    """
     best = result.best
     said = " by the model's mean, observed" if result.by_model else ""
     rows = [f"best{said} {best.value!r} (trial {best.number})", *_listed(best.params)]
@@ -154,7 +160,8 @@ def closing(result: Result, line: str, where: str, *, quiet: bool) -> str:
     if not result.stopped.startswith("all "):
         rows.append(f"ended: {result.stopped}")
     rows += ["", f"  {line}", ""]
-    return "\n".join([*rows, f"kept in {where} · next: hidim report, hidim explain, hidim show"])
+    rows.append(f"kept in {where} · next: hidim report{which}" + ", hidim explain, hidim show" * (not which))
+    return "\n".join(rows)
 
 
 def times(history: History, own: float = 0.0) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from hidim.cli.arguments import count, count_or_never, positive, seconds
 
 USAGE = "hidim tune SPACE.toml [options] -- COMMAND --flag {param} …"
+
+MEND = "mend the program, or what the line says of it, and type it again with --retry-failed"
 
 EXAMPLES = """\
 in the command:
@@ -121,12 +124,13 @@ def run(options: argparse.Namespace) -> int:
             result = tune(program, space, plan, journal, display)
         except RunError as error:
             why = error.why.replace("fail_fast=None", "--fail-fast never")
-            raise RunError(why, "mend the program, and type the same line with --retry-failed") from None
+            raise RunError(why, MEND) from None
         except KeyboardInterrupt:
             print(f"hidim: interrupted; what was known then is in {journal}", file=sys.stderr)
             return signals.exit_code
     line = program.preview(result.best.params)
-    print(closing(result, line, str(journal), quiet=options.quiet))
+    which = "" if journal == journal_of(options.space) else f" {shlex.quote(str(journal))}"
+    print(closing(result, line, str(journal), which, quiet=options.quiet))
     return signals.exit_code if signals.came is not None else 0
 
 
@@ -190,5 +194,6 @@ def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) ->
             print(f"hidim: interrupted; what was known then is in {where}", file=sys.stderr)
             return signals.exit_code
     line = program.preview(grouped(result.best.params, space))
-    print(closing(result, line, where, quiet=options.quiet))
+    which = f" --storage {shlex.quote(masked(options.storage))} --study {shlex.quote(name)}"
+    print(closing(result, line, where, which, quiet=options.quiet))
     return signals.exit_code if signals.came is not None else 0

@@ -30,7 +30,7 @@ from hidim.search.paths import Paths, best_routes, composition
 from hidim.search.settings import Axes, Setting
 from hidim.space import Space
 from hidim.space.columns import Kind
-from hidim.space.nodes import Node, everywhere
+from hidim.space.nodes import Node, everywhere, is_fork
 
 #: Settings that are scored for every node, and best trials whose settings are among them.
 SETTINGS, BEST = 64, 8
@@ -148,7 +148,8 @@ def _attained(learned: Learned, rows: Indices, points: Array, rng: Rng) -> _Atta
     mean, covariance = _joint(learned, points)
     stretch = _stretch(learned, rows)
     at = int(np.argmin(mean))
-    seen = float(np.min(posterior.y[rows] + CENTRAL * np.sqrt(posterior.noises[rows])))
+    doubt = CENTRAL * np.sqrt(posterior.noises[rows]) if learned.is_noisy else 0.0
+    seen = float(np.min(posterior.y[rows] + doubt))
     value = min(float(mean[at]), seen)
     deviation = float(np.sqrt(max(covariance[at, at], 0.0)))
     high = max(value, min(float(mean[at]) + ABOVE * stretch * CENTRAL * deviation, seen))
@@ -185,6 +186,7 @@ def _candidates(space: Space, top: Array, ways: Array, seen: Array, count: int, 
         seen: its trials (k, D), the best first.
     """
     numbers = space.columns.kind != Kind.LABEL
+    numbers[[vertex.start for vertex in space.vertices if is_fork(vertex)]] = False
     bases = np.vstack([top, seen[:AROUND]])
     each = max(1, count // 2 // (len(bases) * len(NEAR)))
     near = np.repeat(np.tile(bases, (len(NEAR), 1)), each, axis=0)

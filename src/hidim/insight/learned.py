@@ -13,6 +13,7 @@ from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array
 from hidim.errors import HidimError
 from hidim.frame import Observations, observe
+from hidim.frame.noise import is_noisy
 from hidim.gp.kernels.base import Against
 from hidim.gp.outcome import OUTCOMES, exponent
 from hidim.gp.posterior import Posterior
@@ -31,6 +32,8 @@ MOST_TRIALS = 500
 EXTREME = 900
 #: Half the width of a central 95 % interval, in standard deviations.
 CENTRAL = 1.96
+#: Noise that is worth a word, as a standard deviation of standardised losses.
+CONSIDERABLE = 0.1
 
 
 class Band(NamedTuple):
@@ -51,6 +54,7 @@ class Learned:
         units: back from those to losses.
         sign: −1 if large values are good, so that losses are the values times it.
         cut: the gap before penalties, if losses were seen without it.
+        differ: whether evaluations of the same configuration are known to differ.
     """
 
     view: View
@@ -58,6 +62,12 @@ class Learned:
     units: Units
     sign: float
     cut: Cut | None = None
+    differ: bool = False
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether single values say little of what they are without noise; a model has a little always."""
+        return self.differ or bool(np.sqrt(self.posterior.noise) >= CONSIDERABLE)
 
     @property
     def space(self) -> Space:
@@ -126,7 +136,7 @@ def learn(view: View, history: History, *, maximize: bool) -> Learned:
     seen, by = _moderate(seen)
     posterior, cut = fitted(view, seen)
     units = Units(posterior.y, seen.y, None if cut is None else cut.penalties(seen.y), by)
-    return Learned(view, posterior, units, -1.0 if maximize else 1.0, cut)
+    return Learned(view, posterior, units, -1.0 if maximize else 1.0, cut, is_noisy(task, history))
 
 
 def _moderate(seen: Observations) -> tuple[Observations, int]:

@@ -17,7 +17,7 @@ from hidim.insight.branches import Branch, Branches
 from hidim.insight.components import Components, last_structure
 from hidim.insight.importance import Entry, Importance, percent
 from hidim.insight.interactions import Interactions
-from hidim.insight.learned import CENTRAL, Learned
+from hidim.insight.learned import CENTRAL, CONSIDERABLE, Learned
 from hidim.insight.text import counted, rounded, short, shortened
 from hidim.space import Choice, Space
 from hidim.space.columns import Kind, kind_of
@@ -36,12 +36,12 @@ NEARLY_ALL = 0.95
 AT_BOUND = 0.01
 #: Below the first R² on left-out trials the model is a guess, from the second on it is good.
 POOR, GOOD = 0.2, 0.6
+#: An idle parameter has less than this part of what each would have if all mattered alike.
+UNEVEN = 0.25
 #: Shares of common nodes are told from here on.
 NOTABLE = 0.01
 #: Below this share of starts on flat ground, nothing is gained by walking down the length-scales.
 HARDLY = 0.05
-#: Noise is told of from this share of the standard deviation of the (transformed) values on.
-CONSIDERABLE = 0.1
 
 
 class Findings(Protocol):
@@ -135,7 +135,8 @@ def _progress(insight: Findings) -> Iterator[str]:
     with np.errstate(over="ignore"):  # an infinite gain is said as it is
         gain, reach = best[n - 1 - n // 4] - best[-1], 2.0 * np.median(losses / 2.0) - best[-1]
     if gain <= 0.0:
-        yield f"No new best value in the last {since} of {n} complete trials."
+        single = " single" if insight.best.value != insight.ranked[0].value else ""
+        yield f"No new best{single} value in the last {since} of {n} complete trials."
         return
     pace = "Hardly improving any more" if gain < 1e-3 * reach else "Still improving"
     ago = "in the very last one" if since == 0 else f"{counted(since, 'trial')} ago"
@@ -299,10 +300,19 @@ def _together(insight: Findings) -> Iterator[str]:
     ]
     if pairs:
         yield f"Interacting: {', '.join(pairs)}{_and_more(len(known.pairs) - len(pairs))}."
-    if known.idle and known.quality >= GOOD:
-        listed = shortened(list(known.idle[:MOST_IDLE]), LONGEST)
-        rest = _and_more(len(known.idle) - len(listed))
+    idle = _idle(insight, known)
+    if idle and known.quality >= GOOD:
+        listed = shortened(idle[:MOST_IDLE], LONGEST)
+        rest = _and_more(len(idle) - len(listed))
         yield f"Next to no effect over the whole space: {', '.join(listed)}{rest}."
+
+
+def _idle(insight: Findings, known: Interactions) -> list[str]:
+    """Of the names that the one model calls idle, those with next to no share in the other, too."""
+    shares = insight.importance().shares
+    names = insight.space.columns.names
+    moving = {names[column] for column in np.flatnonzero(shares >= UNEVEN / len(shares))}
+    return [name for name in known.idle if name not in moving]
 
 
 def _and_more(count: int) -> str:

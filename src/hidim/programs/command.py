@@ -126,7 +126,9 @@ class Command:
         name = "".join(map(str, program))
         if shutil.which(name) is None:
             spaces = "; write program and arguments as words of their own" if " " in name else ""
-            raise MethodError(f"there is no program {name!r} that could be run{spaces}")
+            raise MethodError(
+                _not_runnable(name) or f"there is no program {name!r} that could be run{spaces}"
+            )
 
     def _check_reach(self, space: Space) -> None:
         """A parameter that never reaches the program would be tuned in vain."""
@@ -350,3 +352,12 @@ def as_json(params: Params) -> str:
 def as_plain(value: Any) -> Any:
     """A value as JSON has it: vectors and tuples are lists."""
     return np.asarray(value).tolist() if isinstance(value, np.ndarray | LazyVector) else to_plain(value)
+
+
+def _not_runnable(name: str) -> str | None:
+    """What to do about a file that is there and cannot be run by its name."""
+    if not os.path.isfile(name):
+        return None
+    if os.access(name, os.X_OK):
+        return f"{name!r} is a file of this folder: write ./{name}"
+    return f"the file {name!r} may not be run: chmod +x {name}, or write what runs it, as in python {name}"

@@ -101,13 +101,16 @@ class Reading:
                 return json.loads(candidate)
             except (ValueError, RecursionError):
                 continue
-        raise NoValue(f"{self.source} is no JSON, and neither is its last line", mistake=True)
+        last = f": {_shown(lines[-1])}" if lines else ", for it is empty"
+        raise NoValue(f"{self.source} is no JSON, and neither is its last line{last}", mistake=True)
 
     def _number(self, found: Any) -> float:
         try:
             return float(found)
         except (ValueError, OverflowError):
             hint = "" if self.pattern or self.field else "; --regex or --json-field says where the value is"
+            if self.pattern and not re.compile(self.pattern).groups:
+                hint = "; put parentheses around the number, as in 'loss: (.*)'"
             place = "what was matched" if self.pattern else "the last line"
             said = f"{place} of {self.source} is no number: {_shown(str(found))}{hint}"
             raise NoValue(said, mistake=True) from None

@@ -36,6 +36,7 @@ from hidim.programs.spacefile import read_space
 from hidim.programs.tuning import Plan
 from hidim.result import Kept, Result
 from hidim.run.evaluate import NoValue
+from hidim.run.mistakes import failed_alike
 from hidim.run.progress import Progress, Standing
 from hidim.space import Choice, Space, Vector
 from hidim.space.parameters import Parameter
@@ -97,6 +98,7 @@ class Shared:
         self._began = time.monotonic()
         self._own, self._objective = 0.0, 0.0
         self._mistakes: list[str] = []
+        self._failures = 0
         self._values = 0
 
     def run(self) -> str:
@@ -184,11 +186,12 @@ class Shared:
 
     def _heed(self, failure: NoValue) -> None:
         """End a run whose trials all fail alike."""
-        self._mistakes.append(alike(str(failure)) if failure.mistake else str(failure))
-        most = self._plan.fail_fast
-        same = len(set(self._mistakes)) == 1 and failure.mistake
-        if most is not None and same and not self._values and len(self._mistakes) >= most:
-            self._stopping = f"the first {len(self._mistakes)} trials all failed alike: {failure}"
+        self._failures += 1
+        if failure.mistake:
+            self._mistakes.append(alike(str(failure)))
+        why = None if self._values else failed_alike(self._mistakes, self._failures, self._plan.fail_fast)
+        if why is not None:
+            self._stopping = f"{why}: {failure}"
 
     def _show_until(self, done: threading.Event) -> None:
         try:
@@ -335,6 +338,9 @@ def kept_in_study(url: str, name: str | None, space_file: Path | None) -> Kept:
         name: of the study; the only one, or the one that is called like the space file, if None.
         space_file: of the run.
     """
+    file = Path(url.removeprefix("sqlite:///"))
+    if url.startswith("sqlite:///") and "?" not in url and not file.exists():  # it would be made
+        raise HistoryError(f"there is no file {file}")
     storage = _storage(url)
     names = [summary.study_name for summary in optuna.get_all_study_summaries(storage)]
     wanted = name or (space_file.stem if space_file is not None else names[0] if len(names) == 1 else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shlex
 import signal
 import threading
 import tomllib
@@ -106,11 +107,13 @@ def _compare(journal: Path, about: Mapping[str, Any]) -> None:
         return
     for key, value in about.items():
         if key in known and known[key] != value:
+            was = shlex.join(known[key]) if isinstance(known[key], list) else known[key]
             logger.warning(
-                "%s is of another %s, %s: its values are taken for those of this one",
+                "the run in %s has another %s, %s: its values are taken for values of this one; if they are "
+                "not, begin a new run, by --journal",
                 journal,
                 key,
-                known[key],
+                was,
             )
 
 

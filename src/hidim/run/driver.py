@@ -19,6 +19,7 @@ from hidim.run.crew import Crew, CrewLost
 from hidim.run.earlier import is_earlier
 from hidim.run.evaluate import Report, in_words
 from hidim.run.journal import Journal
+from hidim.run.mistakes import failed_alike
 from hidim.run.progress import Progress, Standing
 from hidim.trial import History, Trial, TrialState, alike
 
@@ -71,7 +72,7 @@ class Driver:
         self._asks, self._ask_seconds = 0, 0.0
         finished = [trial for trial in optimizer.history.finished if not is_earlier(trial)]
         self._finished = len(finished)
-        self._reported = 0  # in this process, and not by the journal
+        self._reported, self._valued = 0, False  # in this process, and not by the journal
         self._mistakes: list[str] = []
         self._failed = sum(trial.state is TrialState.FAILED for trial in finished)
         self._objective_seconds = sum(trial.seconds or 0.0 for trial in finished)
@@ -204,6 +205,8 @@ class Driver:
             self._warn(finished, report)
             if self._stopping is None:
                 self._heed_mistakes()
+        else:
+            self._valued = True
         if report.last:
             self._stopping = f"the objective ended the run: {finished.reason}"
         self._show()
@@ -237,14 +240,14 @@ class Driver:
             self._best = trial.value if self._best is None else better(self._best, trial.value)
 
     def _heed_mistakes(self) -> None:
-        """Stop when nothing but the same mistake has come back: an objective with a typo fails everywhere.
+        """Stop when the same mistake comes back, and no value.
 
         What raises is a mistake, and so is what returns no number; NaN and time-outs are not.
         """
-        most, same = self._limits.fail_fast, len(set(self._mistakes)) == 1
-        if most is not None and same and len(self._mistakes) == self._reported >= most:
-            self._stopping = f"the first {self._reported} trials all failed alike; fail_fast=None would go on"
-            logger.error("ended: %s", self._stopping)
+        why = None if self._valued else failed_alike(self._mistakes, self._reported, self._limits.fail_fast)
+        if why is not None:
+            self._stopping = f"{why}; fail_fast=None would go on"
+            logger.error("ended: %s", why)
 
     def _warn(self, trial: Trial, report: Report) -> None:
         kind = alike(str(trial.reason))

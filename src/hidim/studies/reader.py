@@ -142,7 +142,7 @@ class StudyReader:
         lost = sum(died)
         empty = sum(not trial.params and not dead for trial, dead in zip(gone, died, strict=True))
         whys = {
-            "outside of what its parameters may be now": len(gone) - lost - empty,
+            "that do not fit what its parameters are now": len(gone) - lost - empty,
             "without parameters": empty,
             "given up by a worker that died": lost,
         }
