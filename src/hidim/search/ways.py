@@ -49,8 +49,8 @@ SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
 COPIES, CLOSE = 16, 0.025
 
 #: In conditional spaces so many times more of the best points are perturbed, and more starts refined: the
-#: acquisition function has its maxima near trials of other branches, too. Of 80 maxima (the moments of
-#: benchmarks/acquisition_gap.py, two seeds) 30 were missed before, and 12 so, in 1.3 times the time.
+#: acquisition function has its maxima near trials of other branches, too. Of 80 maxima 19 were missed before,
+#: and 7 so, in 1.25 times the time (benchmarks/acquisition_gap.py).
 KNOWN, REFINED = 10, 4
 
 #: Of suggestions that look elsewhere, the share that starts far from what is known. With it, and gentle
