@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}; see {self.prog} --help", file=sys.stderr)
+        print(f"{self.prog}: {message} ({self.prog} --help says more)", file=sys.stderr)
         sys.exit(2)
 
     def _unknown(self, words: list[str]) -> str:
