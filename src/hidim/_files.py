@@ -50,6 +50,17 @@ def exists(path: Path, action: str) -> bool:
     return True
 
 
+def place_for(path: Any) -> Path:
+    """Where a file can be written: in a folder that is there, and over plain files alone."""
+    place = path_of(path)
+    exists(place, "written")
+    if not place.parent.is_dir():
+        raise HistoryError(
+            f"{place} cannot be written: there is no folder {place.parent}; make it, or give another"
+        )
+    return place
+
+
 def read_bytes(path: Path) -> bytes:
     """All of a plain file; one that is missing is Python's own `FileNotFoundError`."""
     if not exists(path, "read"):

@@ -50,6 +50,14 @@ def test_a_run_of_failures_is_shown_and_exported(run, kept):
         assert (code, "3 failed" in err, "hidim show" in err) == (2, True, True)
 
 
+def test_a_table_goes_into_a_folder_that_is_there(run):
+    assert run("tune", "s.toml", "--trials", "2", "--method", "random", "--", "echo", "{x}")[0] == 0
+    code, _, err = run("export", "-o", "none/here.csv")
+    assert code == 2
+    assert "none/here.csv cannot be written: there is no folder none" in err
+    assert run("export", "-o", "here.csv")[1] == "2 trials in here.csv\n"
+
+
 def test_a_vector_that_nobody_writes_down(run, tmp_path):
     (tmp_path / "s.toml").write_text('[w]\ntype = "vector"\ndim = 1_000_000_000\nlow = 0\nhigh = 1\n')
     command = ["--", "echo", "{w[999999999]}"]

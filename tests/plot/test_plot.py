@@ -73,6 +73,15 @@ def test_a_path_decides_the_format(tmp_path, ending):
     assert (tmp_path / f"run.{ending}").stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("path", "words"), [("run.xyz", r"ends in .*\.png"), ("none/run.png", "no folder none")]
+)
+def test_a_path_that_no_picture_can_have(path, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HidimError, match=words):
+        plot.convergence(MIXED, MIXED_HISTORY, path=path)
+
+
 def test_convergence_shows_values_best_so_far_and_failures():
     axis = plot.convergence(MIXED, MIXED_HISTORY).axes[0]
     dots = axis.collections[0].get_offsets()

@@ -93,6 +93,8 @@ def test_all_kinds_of_parameters(tmp_path):
         (OPTION.format('[C]\ntype = "int"\nlow = 0\nhigh = 1'), 7, "rename one"),
         ('[x]\ntype = "int"\nlow = 0.5\nhigh = 3\n', 3, "must be an integer"),
         ('[x]\ntype = "float"\nlow = 0\nhigh = "a"\n', 4, "must be a number"),
+        ('[x]\ntype = "float"\nlow = 1\nhigh = 2\nlog = "yes"\n', 5, "true or false"),
+        ('[m]\ntype = "choice"\n[m.options.a]\ntype = "int"\nlow = 0\n', 4, "stands in [m.options.a.NAME]"),
         ('# low = 3\n[x]\ntype = "float"\nlow = 2\nhigh = 1\n', 4, "low must be less than high"),
     ],
 )
@@ -106,7 +108,13 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, text, line, words):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("[x\n", "line 1"), ("", "no parameter"), ("\ufeff\n", "no parameter"), ("[" * 5000, "not TOML")],
+    [
+        ("[x\n", "line 1"),
+        ("", "no parameter"),
+        ("\ufeff\n", "no parameter"),
+        ("[" * 5000, "not TOML"),
+        ('[m]\ntype = "choice"\noptions = ["a"]\n[m.options.b.x]\n', "one list or in tables"),
+    ],
 )
 def test_what_is_no_space_at_all(tmp_path, text, words):
     with pytest.raises(SpaceError, match=words):

@@ -120,6 +120,7 @@ def test_a_given_pool_that_breaks_ends_the_run_with_the_result_so_far(caplog):
     assert result.stopped.startswith("the executor broke (BrokenProcessPool: ")
     assert "executor=lambda: ProcessPoolExecutor(4)" in result.stopped
     assert "ended after 3 of 8 trials: the executor broke" in caplog.text
+    assert "is started again, if its executor still takes it" in caplog.text
 
 
 def test_a_given_pool_that_breaks_at_once_is_an_error():

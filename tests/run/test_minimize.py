@@ -198,12 +198,12 @@ def test_without_a_number_of_trials_the_time_or_a_function_ends_the_run():
     def enough(history):
         return len(history.finished) >= 4
 
-    found = hidim.minimize(lambda p: 0.0, SPACE, n_trials=None, method="random", stop=enough)
+    found = hidim.minimize(lambda p: 0.0, SPACE, method="random", stop=enough)
     assert len(found.history) == 4
     timed = hidim.minimize(lambda p: 0.0, SPACE, n_trials=None, method="random", time_budget=0.05)
     assert timed.stopped == "the time budget of 0.05 s is spent"
     with pytest.raises(HidimError, match="say when the run ends"):
-        hidim.minimize(lambda p: 0.0, SPACE, n_trials=None)
+        hidim.minimize(lambda p: 0.0, SPACE)
 
 
 def test_what_is_said_about_a_run_is_kept(tmp_path):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hidim import _files
 from hidim.cli.arguments import positive
 from hidim.cli.output import speak_utf8
 from hidim.cli.sources import add_source, find_kept, find_result
@@ -89,9 +90,10 @@ def _export(options: argparse.Namespace) -> None:
         speak_utf8()
         _write(rows, sys.stdout, as_json=options.json)
         return
-    with options.out.open("w", encoding="utf-8", newline="") as file:
+    place = _files.place_for(options.out)
+    with _files.said(place, "written"), place.open("w", encoding="utf-8", newline="") as file:
         _write(rows, file, as_json=options.json)
-    print(f"{len(rows)} trials in {options.out}")
+    print(f"{len(rows)} trials in {place}")
 
 
 def _rows(history: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

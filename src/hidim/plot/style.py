@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from hidim import _files
 from hidim._optional import require
 from hidim._types import Array
+from hidim.errors import HidimError
 from hidim.space.render import printable
 
 ACCENT, DARK, GREY, PALE = "#1f6feb", "#24292f", "#6e7781", "#afb8c1"
@@ -36,8 +38,13 @@ def _png(figure: Any) -> bytes:
 
 def finish(figure: Any, path: str | os.PathLike[str] | None) -> Any:
     """The figure, saved if there is a path, whose ending decides the format."""
-    if path is not None:
-        figure.savefig(path, dpi=150)
+    if path is None:
+        return figure
+    place, known = _files.place_for(path), sorted(figure.canvas.get_supported_filetypes())
+    if place.suffix[1:].lower() not in (*known, ""):
+        raise HidimError(f"{place} is no kind of picture: give a path that ends in .{', .'.join(known)}")
+    with _files.said(place, "written"):
+        figure.savefig(place, dpi=150)
     return figure
 
 

@@ -23,6 +23,8 @@ from hidim.space.nodes import Node
 DEEPEST, PALEST = 0.42, 0.03
 #: How much wider boxes may be drawn to fill a panel.
 STRETCHED = 1.4
+#: What is said of a node that several options lead to.
+SHARED = " (shared)"
 #: Widths of a letter of one point: bold, and not.
 BOLD, LIGHT = 0.0092, 0.0078
 _CORNERS = "round,pad=0,rounding_size=0.06"
@@ -162,7 +164,7 @@ def _texts(branch: Branch, name: str, label: str, size: Size, *, modelled: bool)
 
 def _titles(shown: Sequence[Branch]) -> dict[int, tuple[str, str]]:
     """The last decision that leads to a node, choice and label, since those before it stand to the left."""
-    titles = {id(b.node): (b.node.title, " (shared)") if b.node.title else ("all", "") for b in shown}
+    titles = {id(b.node): (b.node.title, SHARED) if b.node.title else ("all", "") for b in shown}
     for branch in shown:
         for fork in branch.node.forks:
             for option in fork.options:
@@ -171,13 +173,16 @@ def _titles(shown: Sequence[Branch]) -> dict[int, tuple[str, str]]:
 
 
 def _decision(name: str, label: str, most: int) -> str:
-    """Name and label in at most so many characters; the name is cut first.
+    """Name and label in at most so many characters; the name is cut first, and that it is shared left out.
 
     Example:
         >>> _decision("model", "=svm", 12), _decision("classification_model", "=svm", 12)
         ('model=svm', 'clas…del=svm')
+        >>> _decision("lr", SHARED, 12)
+        'lr'
     """
-    label = label if len(label) <= most - 4 else short(label, max(most - 4, 4))
+    if len(label) > most - 4:
+        label = "" if label == SHARED else short(label, max(most - 4, 4))
     return short(name, max(most - len(label), 4)) + label
 
 

@@ -90,7 +90,8 @@ def _read_toml(place: Path, text: str) -> Space:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SpaceError(f"{place}: this is not TOML: {error}") from error
+        hint = "; options stand in one list or in tables of their own" if "'options'" in str(error) else ""
+        raise SpaceError(f"{place}: this is not TOML: {error}{hint}") from error
     except RecursionError:
         raise SpaceError(f"{place}: it is nested too deeply to be a space") from None
     try:
@@ -149,6 +150,9 @@ def _fault(key: Key, table: Any) -> tuple[str, str] | None:
     if not isinstance(table, Mapping):
         if len(key) > 1 and key[-2] == "options":
             return "", f"the option {name!r} is a table of its parameters, as in [{'.'.join(key)}.depth]"
+        if len(key) > 2 and key[-3] == "options" and name in _fields("float"):
+            own = ".".join(key[:-1])
+            return "", f"[{own}] is an option, not a parameter: one that hangs on it stands in [{own}.NAME]"
         return "", f"{name} = {table!r} is no parameter; write a table [{name}] with type, low and high"
     kind = table.get("type")
     if kind not in TYPES:
@@ -164,7 +168,7 @@ def _fault(key: Key, table: Any) -> tuple[str, str] | None:
     try:
         Space.from_dict({name: _parameter(table)})
     except SpaceError as error:
-        words = str(error).removeprefix(f"at {name}: ")
+        words = str(error).removeprefix(f"at {name}: ").replace("True or False", "true or false")
         return next((field for field in table if field != "type" and field in words), ""), f"{name}: {words}"
     return None
 

@@ -45,12 +45,7 @@ def write_report(
         patience: seconds of the processor for what models are asked; parts that would take longer are left
             out, and the page says so. By default 30, or 5 where the page is refreshed.
     """
-    target = _files.path_of(path)
-    _files.exists(target, "written")  # refuses what is no plain file
-    if not target.parent.is_dir():
-        raise HidimError(
-            f"{target} cannot be written: there is no folder {target.parent}; make it, or give another"
-        )
+    target = _files.place_for(path)
     if refresh is not None and not (math.isfinite(refresh) and refresh > 0.0):
         raise HidimError(f"refresh is a number of seconds above 0, or None, not {refresh!r}")
     if isinstance(command, str):

@@ -245,7 +245,9 @@ class Crew:
         most = LOSSES if isinstance(error, BrokenExecutor | CancelledError) else VERDICTS
         if self._losses[trial.number] < most:
             kind = type(error).__name__
-            logger.warning("trial %d lost its worker (%s) and is started again", trial.number, kind)
+            gone = self._make is None and isinstance(error, BrokenExecutor)
+            again = " and is started again" + gone * ", if its executor still takes it"
+            logger.warning("trial %d lost its worker (%s)%s", trial.number, kind, again)
             self.again.append(trial)
             return None
         self._blamed += 1

@@ -31,7 +31,7 @@ from hidim.trial import History, Trial, TrialState, alike, same_params
 def minimize(
     objective: Objective,
     space: Space,
-    n_trials: int | None,
+    n_trials: int | None = None,
     *,
     method: str | Method = "auto",
     seed: int | None = 0,
@@ -65,8 +65,8 @@ def minimize(
             parameter; returns a number, or a number and the variance of the noise in it, or a dict with the
             key "value", in which "variance" may be, and all else becomes the trial's attributes.
         space: what can vary.
-        n_trials: trials in all, those in the journal counted in; None for as many as `time_budget` or `stop`
-            allows.
+        n_trials: trials in all, those in the journal counted in; as many as `time_budget` or `stop` allows by
+            default.
         method: a name or a configured method.
         seed: of the whole run. With one worker, the same seed gives the same trials. None draws one, or
             takes that of the journal; `Result.seed` says which.
