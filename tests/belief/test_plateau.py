@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hidim import Float, Optimizer, Space
+from hidim import Choice, Float, Optimizer, Space, Vector
 from hidim.acquisition.beta import Fixed
 from hidim.acquisition.utility import Bold, GroupBounds, Improvement, Moment
 from hidim.belief.plateau import plateau
 from hidim.errors import MethodError
+from hidim.frame import Ground
 from hidim.frame.settled import MANY, TRIALS, is_settled
 from hidim.methods import configured
 from hidim.trial import History, Trial
@@ -38,8 +39,25 @@ def history(values, sign=1.0, way="all"):
     ],
 )
 def test_a_plateau_is_several_late_ties_with_the_best_value(values, ties):
-    for sign in (1.0, -1.0):
-        assert plateau(history(values, sign), maximize=sign < 0) == ties
+    assert plateau(seen(values, np.random.default_rng(0).random((len(values), 3)))) == ties
+
+
+def seen(values, points, space=None):
+    """What a plateau is judged by: points (n, d) of a space, of real numbers by default, and their losses."""
+    ground = Ground(space or Space(w=Vector(points.shape[1], low=0.0, high=1.0)))
+    return SimpleNamespace(
+        ground=ground, seen=SimpleNamespace(x=points, y=np.array(values, dtype=np.float64))
+    )
+
+
+def test_ties_of_numbers_that_do_not_matter_are_no_plateau():
+    points = np.tile(np.random.default_rng(1).random(8), (6, 1))
+    points[np.arange(6), np.arange(6)] = 0.5  # each has one column moved, and two from each other
+    assert plateau(seen([1.0] * 6, points)) == 0
+    switches = Space({f"s{i}": Choice("on", "off") for i in range(8)})
+    assert plateau(seen([1.0] * 6, points, switches)) == 5
+    points[3:] = np.random.default_rng(2).random((3, 8))
+    assert plateau(seen([1.0] * 6, points)) == 3
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

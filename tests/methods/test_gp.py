@@ -128,7 +128,7 @@ def test_on_a_plateau_fewer_suggestions_change_what_does_not_matter(monkeypatch)
         return found
 
     aware = ties(0) + ties(1)
-    monkeypatch.setattr("hidim.methods.recipe.plateau", lambda history, *, maximize: 0)
+    monkeypatch.setattr("hidim.methods.recipe.plateau", lambda scene: 0)
     assert aware < 0.75 * (ties(0) + ties(1))
 
 

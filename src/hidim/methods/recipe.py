@@ -156,7 +156,7 @@ class Recipe(Method):
 
     def _model_based(self, scene: Scene, number: int, rng: Rng) -> Suggestion:
         noisy = is_noisy(scene.task, scene.history)
-        ties, done = plateau(scene.trials, maximize=scene.task.maximize), _done(scene.task, number)
+        ties, done = plateau(scene), _done(scene.task, number)
         restless = not ties and not noisy and self._is_restless(scene, done, rng)
         branch = self._branch(scene, done, rng, restless=restless, noisy=noisy)
         if branch is not None:
