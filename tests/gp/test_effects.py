@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from hidim.acquisition.improvement import LogExpectedImprovement
 from hidim.gp import linalg
 from hidim.gp.kernels import Effects, Matern, Scaled, Stationary
 from hidim.gp.kernels.algebra import ABSENT
@@ -41,6 +42,17 @@ def test_a_column_that_does_not_exist_has_no_effect():
     first, second, none = kernel.diagonal(start(kernel), there).value
     assert none == 0.0
     assert first + second == pytest.approx(both)
+
+
+def test_where_all_terms_are_absent_improvement_is_small_and_a_number():
+    product = Scaled(Stationary(Matern(), HierarchicalScale(2)), optional=True)
+    model = Model(Scaled(Effects([0, 1]), optional=True, name="log_additive_amplitude") + product)
+    theta = model.put(model.start, {"log_additive_amplitude": ABSENT, "log_amplitude": ABSENT})
+    x = np.random.default_rng(0).random((5, 2))
+    with np.errstate(all="raise"):
+        score = LogExpectedImprovement(0.0).on(Posterior(model, theta, x, x.sum(axis=1)))(x)
+        assert np.isfinite(score.value).all()
+        assert np.isfinite(score.to_inputs(np.ones(5))).all()
 
 
 def test_an_absent_term_is_nothing_and_costs_nothing():

@@ -33,6 +33,9 @@ from hidim.gp.turned import Turned, cylinder_in
 #: Variances below this share of the prior variance are rounding errors.
 VARIANCE_FLOOR = 1e-12
 
+#: Variances that a deviation can be divided by, where all terms of a kernel are absent.
+LEAST_VARIANCE = 1e-100
+
 #: Observations that main effects are drawn with at the most, for time alone: 1.1 s of a suggestion after 2000
 #: trials was in a second factor of all of them.
 DRAWN = 1000
@@ -272,7 +275,7 @@ class Posterior:
         """From the covariance with the observations (r, n) and the variance (r,) of what is predicted."""
         solved = self._solved(linalg.solve_lower, k.value.T)  # (n, r)
         raw = diagonal.value - np.einsum("ij,ij->j", solved, solved)
-        variance = np.maximum(raw, VARIANCE_FLOOR * diagonal.value)
+        variance = np.maximum(raw, VARIANCE_FLOOR * diagonal.value + LEAST_VARIANCE)
 
         def to_inputs(d_mean: Array, d_variance: Array) -> Array:
             weights = self._solved(linalg.solve_upper, solved).T  # (r, n) = k K⁻¹
