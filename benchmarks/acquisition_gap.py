@@ -4,14 +4,16 @@
 
 A run is stopped after n trials, and the search asked once more, with the log expected improvement under the
 model of that moment. What the first of its points scores is compared with the best that is found by a search
-without haste: 20,000 points anywhere and around the ten best trials, the best five of every path and 400 in
-all refined by 200 calls, labels changed one at a time while that helps. 0.05 nats are 5 % of the expected
-improvement. `before` is the same search of the same posterior with `thorough=False`.
+without haste: 20,000 points anywhere and around the hundred best trials, the best five of every path and 400
+in all refined by 200 calls, labels changed one at a time while that helps; it begins at what the others
+found, too. 0.05 nats are 5 % of the expected improvement. `before` is a search of the same posterior with
+`thorough=False`, `longer` that one with more starts and calls, so that it takes the time of `now`.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,6 +27,7 @@ from hidim import Optimizer
 from hidim._types import Array, Indices, Rng
 from hidim.acquisition.utility import Improvement
 from hidim.bench.problems import problem
+from hidim.bench.runner import versions
 from hidim.bench.tables import render
 from hidim.frame import Ground
 from hidim.methods import configured
@@ -39,17 +42,24 @@ PROBLEMS = ("jenatton", "tree-56", "training", "pipeline", "network")
 TRIALS = (20, 50, 100, 150)
 
 #: What the search without haste looks at: points, the best trials, refined ones of a path and in all, calls.
-POINTS, BEST, EACH, REFINED, CALLS = 20_000, 10, 5, 400, 200
+POINTS, BEST, EACH, REFINED, CALLS = 20_000, 100, 5, 400, 200
+
+#: Starts and calls of `longer`.
+LONGER = 2048, 80
 
 #: Gaps of more nats than this are misses.
 MISS = 0.05
 
 
-class Missed(NamedTuple):
-    """Of one moment, before and now: the gaps in nats, and the seconds that the searches took."""
+#: What is compared.
+SEARCHES = ("before", "longer", "now")
 
-    gaps: tuple[float, float]
-    seconds: tuple[float, float]
+
+class Missed(NamedTuple):
+    """Of one moment, by searches: the gaps in nats, and the seconds that they took."""
+
+    gaps: list[float]
+    seconds: list[float]
 
 
 @dataclass(frozen=True)
@@ -61,8 +71,9 @@ class Watched(Search):
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         before = replace(self.inner, ways=replace(self.inner.ways, thorough=False))
+        longer = replace(before, ways=replace(before.ways, raw=LONGER[0], max_calls=LONGER[1]))
         state, seconds, points = rng.bit_generator.state, [], []
-        for search in (before, self.inner):
+        for search in (before, longer, self.inner):
             rng.bit_generator.state = state
             begin = time.process_time()
             found = search(target, situation, rng)
@@ -70,7 +81,7 @@ class Watched(Search):
             points.append(found.points[:EACH])
         best = thorough(target, situation, np.vstack(points), np.random.default_rng(0))
         gaps = [max(best - float(target.scores(some[:1])[0]), 0.0) for some in points]
-        self.notes.append(Missed((gaps[0], gaps[1]), (seconds[0], seconds[1])))
+        self.notes.append(Missed(gaps, seconds))
         return found
 
 
@@ -145,17 +156,22 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--out", type=Path, help="a Markdown file; by default the table is printed")
     given = parser.parse_args()
-    rows = []
+    rows, everything = [], defaultdict(list)
     for name in given.problems.split(","):
         for method in given.methods.split(","):
             runs = [measured(name, method, seed, TRIALS) for seed in range(given.seeds)]
-            for place, when in enumerate(("before", "now")):
+            for place, when in enumerate(SEARCHES):
                 gaps = np.array([[missed.gaps[place] for missed in run] for run in runs])
                 seconds = np.mean([missed.seconds[place] for run in runs for missed in run])
                 shown = [", ".join(f"{gap:.2f}" for gap in column) for column in gaps.T]
                 misses = f"{int((gaps > MISS).sum())} of {gaps.size}"
                 rows.append([name, method, when, *shown, misses, f"{gaps.max():.2f}", f"{seconds:.3f}"])
                 print(rows[-1], flush=True)
+                everything[method, when].append((gaps, seconds))
+    for (method, when), found in everything.items():
+        gaps, seconds = np.hstack([gaps for gaps, _ in found]), np.mean([each for _, each in found])
+        totals = ["**all**", method, when, *[""] * len(TRIALS), f"{int((gaps > MISS).sum())} of {gaps.size}"]
+        rows.append([*totals, f"{gaps.max():.2f}", f"{seconds:.3f}"])
     header = [
         "problem",
         "method",
@@ -165,9 +181,11 @@ def main() -> int:
         "worst",
         "s a search",
     ]
-    text = (
-        "\n\n".join(["# What a search misses, in nats", render(header, rows, left=3, markdown=True)]) + "\n"
-    )
+    command = f"python benchmarks/acquisition_gap.py --seeds {given.seeds}"
+    made = ", ".join(f"{package} {version}" for package, version in versions().items())
+    notes = f"`{command}`, of the present code; {made}; {os.cpu_count()} cores, one thread."
+    table = render(header, rows, left=3, markdown=True)
+    text = "\n\n".join(["# What a search misses, in nats", table, notes]) + "\n"
     if given.out:
         given.out.write_text(text)
     else:

@@ -62,6 +62,21 @@ def test_labels_are_chosen_and_crashes_passed_over(name: str) -> None:
     assert len(set(asked)) == 10
 
 
+def test_evaluations_of_a_tree_can_be_given_to_optuna() -> None:
+    pytest.importorskip("optuna")
+    tree = problem("training")
+    peer = make_peer("optuna-tpe", tree, seed=0, budget=40)
+    given = tree.space().sample(np.random.default_rng(0), 30)
+    for params in given:
+        peer.add(params, tree.value(params))
+    known = peer._study.trials
+    assert [trial.params for trial in known] == given
+    assert [trial.value for trial in known] == [tree.value(params) for params in given]
+    params = peer.ask()  # with the same distributions, or Optuna would refuse
+    peer.tell(params, tree.value(params))
+    tree.space().validate(params)
+
+
 def test_box_only_peer_refuses_a_tree() -> None:
     pytest.importorskip("cma")
     with pytest.raises(MethodError, match="jenatton"):

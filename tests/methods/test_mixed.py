@@ -1,6 +1,6 @@
 """The sum of what adds up and of what interacts."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -96,3 +96,28 @@ def test_models_go_on_from_where_they_were_when_there_is_one_more():
 def test_bounds_of_groups_want_a_model_that_is_such_a_sum():
     with pytest.raises(MethodError, match="needs a prior that is a sum over groups"):
         configured("mixed", utility="group-bounds")
+
+
+def test_batches_where_one_small_choice_is_beside_many_parameters_do_not_wander():
+    numbers = {f"x{i}": Float(0.0, 1.0) for i in range(24)}
+    kind = Choice({"a": Space(u=Float(0.0, 1.0)), "b": Space(v=Float(0.0, 1.0), w=Float(0.0, 1.0))})
+    optimizer = Optimizer(Space(numbers | {"kind": kind}), seed=0)  # the default
+    centre = np.random.default_rng(3).uniform(0.2, 0.8, 24)
+
+    def away(params):
+        return np.array([params[name] for name in numbers]) - centre
+
+    def value(params):
+        below = (params["u"] - 0.3) ** 2 if params["kind"] == "a" else 0.2 + (params["v"] - 0.6) ** 2
+        return float(away(params) @ away(params)) + below
+
+    values = []
+    for _ in range(15):
+        batch = optimizer.ask(4)
+        for one, other in combinations(batch, 2):
+            alike = one.params["kind"] == other.params["kind"]
+            assert not alike or np.abs(away(one.params) - away(other.params)).max() > 0.01
+        values += [value(trial.params) for trial in batch]
+        for trial, found in zip(batch, values[-4:], strict=True):
+            optimizer.tell(trial, found)
+    assert np.median(values[-20:]) < 0.1 * np.median(values[:10])

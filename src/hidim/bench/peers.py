@@ -119,12 +119,41 @@ class Optuna(Peer):
         self._study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
 
     def add(self, params: Params, value: float) -> None:
-        unit = self._optuna.distributions.FloatDistribution(0.0, 1.0)
-        numbers = {f"x{i}": float(u) for i, u in enumerate(params["x"])}
+        given = Given(params, self._optuna.distributions)
+        self._problem.draw(given)
         trial = self._optuna.trial.create_trial(
-            params=numbers, distributions=dict.fromkeys(numbers, unit), value=value
+            params=given.chosen, distributions=given.distributions, value=value
         )
         self._study.add_trial(trial)
+
+
+class Given:
+    """Chooses what a configuration has, and keeps it as Optuna does, with the distributions."""
+
+    def __init__(self, params: Params, kinds: Any) -> None:
+        self._params, self._kinds = params, kinds
+        self.chosen: dict[str, Any] = {}
+        self.distributions: dict[str, Any] = {}
+
+    def _keep(self, name: str, value: Any, kind: Any) -> None:
+        self.chosen[name], self.distributions[name] = value, kind
+
+    def vector(self, name: str, dim: int) -> Array:
+        for place, number in enumerate(self._params[name]):
+            self._keep(f"{name}{place}", float(number), self._kinds.FloatDistribution(0.0, 1.0))
+        return np.asarray(self._params[name])
+
+    def real(self, name: str, low: float, high: float, *, log: bool = False) -> float:
+        self._keep(name, self._params[name], self._kinds.FloatDistribution(low, high, log=log))
+        return float(self._params[name])
+
+    def integer(self, name: str, low: int, high: int, *, log: bool = False) -> int:
+        self._keep(name, self._params[name], self._kinds.IntDistribution(low, high, log=log))
+        return int(self._params[name])
+
+    def label(self, name: str, options: tuple[str, ...]) -> str:
+        self._keep(name, self._params[name], self._kinds.CategoricalDistribution(options))
+        return str(self._params[name])
 
 
 class BoTorch(Peer):

@@ -48,10 +48,10 @@ SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
 #: half of the suggestions of this way .92 and .82: geometric means of the functions named in `credit`.
 COPIES, CLOSE = 16, 0.025
 
-#: In conditional spaces so many times more of the best points are perturbed, and more starts refined: the
-#: acquisition function has its maxima near trials of other branches, too. Of 80 maxima 19 were missed before,
-#: and 7 so, in 1.25 times the time (benchmarks/acquisition_gap.py).
-KNOWN, REFINED = 10, 4
+#: In conditional spaces so many times more of the best points are perturbed, and more starts made and
+#: refined, as long as they are not too many numbers: the acquisition function has its maxima near trials of
+#: other branches, too (benchmarks/acquisition_gap.py).
+KNOWN, WIDER, NUMBERS = 100, 4, 200_000
 
 #: Of suggestions that look elsewhere, the share that starts far from what is known. With it, and gentle
 #: transforms, lp_solve's gap fell from 1.25 to .81, .67 and .92 on three seeds.
@@ -84,12 +84,12 @@ class Ways(Search):
     `few` was measured: refining the moved coordinates alone took Rosenbrock-20 from 357 to 12.
 
     Args:
-        raw: starts that are scored for a suggestion.
-        refined: how many of the best are refined.
+        raw: starts that are scored for a suggestion, and four times as many in conditional spaces.
+        refined: how many of the best are refined, likewise.
         max_calls: batched calls of the acquisition function for the refinement.
         tolerance: gain of the acquisition score below which a refinement stops.
         few: coordinates moved at the most by the ways "few" and "box".
-        incumbents: how many of the best points are perturbed.
+        incumbents: how many of the best points are perturbed, and a hundred times as many there.
         credit: what the shares of the ways go by: "count", of improvements, or "gain", what a way has gained
             with a suggestion; "late-gain" is the latter, but in spaces without conditions by counts until
             there are main effects. By gains from the start, 14 of 48 runs on six functions with 2 to 10 of 60
@@ -173,7 +173,7 @@ class Ways(Search):
         if self._is_thorough(way, ground):
             count, calls, tolerance = 2 * count, 3 * calls // 2, 0.01 * tolerance
         elif self._is_wide(ground):
-            count = REFINED * count
+            count = WIDER * count
         order = ranking[:count]
         boxes = region.free[order], region.lower[order], region.upper[order]
         ranked = refined(ascend, target, ground, starts[order], *boxes, calls, tolerance)
@@ -187,6 +187,11 @@ class Ways(Search):
 
     def _is_wide(self, ground: Ground) -> bool:
         return self.thorough and ground.embedding is None and ground.space.is_conditional
+
+    def _count(self, ground: Ground) -> int:
+        """Of starts."""
+        most = max(NUMBERS // ground.dim, self.raw)
+        return min(WIDER * self.raw, most) if self._is_wide(ground) else self.raw
 
     def _terms(self, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Region:
         starts, moved = by_effects(belief, best, rng)
@@ -209,8 +214,9 @@ class Ways(Search):
             free = np.ones(starts.shape, dtype=np.bool_)
             region = Region(starts, free, np.zeros(free.shape), np.ones(free.shape))
         else:
-            scattered = rng.random((int(SCATTERED[way] * self.raw), ground.dim))
-            count = self.raw - len(scattered)
+            count = self._count(ground)
+            scattered = rng.random((int(SCATTERED[way] * count), ground.dim))
+            count -= len(scattered)
             near, moved = perturbed(rng, unit, count, most=self.few, movable=ground.levels > 1)
             starts = np.vstack([scattered, jumped(ground, near, moved, rng)])
             free = moved if way == "few" else np.ones(starts.shape, dtype=np.bool_)
@@ -219,14 +225,14 @@ class Ways(Search):
         return Region(ground.snap(starts), region.free, lower, upper)
 
     def _box(self, ground: Ground, centre: Array, length: float, rng: Rng) -> Region:
-        shape = (self.raw, ground.dim)
+        shape = (self._count(ground), ground.dim)
         missing = np.isnan(centre)
         allowed = ~missing & (ground.levels > 1)
         chosen = coordinate_masks(rng, allowed[None], np.array([min(self.few, allowed.sum())]))
         lower = np.where(missing, 0.0, np.maximum(centre - 0.5 * length, 0.0))
         upper = np.where(missing, 1.0, np.minimum(centre + 0.5 * length, 1.0))
         # From one of the chosen coordinates to all of them, log-uniformly.
-        share = np.exp(rng.uniform(-math.log(max(chosen.sum(), 1)), 0.0, size=(self.raw, 1)))
+        share = np.exp(rng.uniform(-math.log(max(chosen.sum(), 1)), 0.0, size=(shape[0], 1)))
         moved = (chosen & (rng.random(shape) < share)) | missing
         starts = np.where(moved, lower + (upper - lower) * rng.random(shape), centre)
         boxes = (np.broadcast_to(edge, shape) for edge in (chosen[0] | missing, lower, upper))

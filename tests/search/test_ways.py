@@ -1,0 +1,46 @@
+"""The ways to propose a point."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from hidim import Optimizer
+from hidim.acquisition.utility import Improvement
+from hidim.bench.problems import problem
+from hidim.methods import configured
+from hidim.search import Paths, Search
+
+DRAWS = 4
+
+
+@dataclass(frozen=True)
+class Compared(Search):
+    """Searches once as it is and once without looking around many trials, by the same draws."""
+
+    inner: Paths = field(default_factory=Paths)
+    gains: list[float] = field(default_factory=list)
+
+    def __call__(self, target, situation, rng):
+        narrow = replace(self.inner, ways=replace(self.inner.ways, thorough=False))
+        for seed in range(DRAWS):
+            wide, less = (s(target, situation, np.random.default_rng(seed)) for s in (self.inner, narrow))
+            scores = target.scores(np.vstack([wide.points[:1], less.points[:1]]))
+            self.gains.append(float(scores[0] - scores[1]))
+        return wide
+
+
+@pytest.mark.parametrize(("name", "method"), [("network", "mixed"), ("training", "addtree")])
+def test_in_trees_maxima_near_trials_far_down_the_ranking_are_found(name, method):
+    # Log expected improvement under the model of 80 random trials: around the three best of them alone,
+    # .14 nats are missed by every draw on the first problem, and .18 by most of them on the second.
+    task, recipe = problem(name), configured(method)
+    compared = Compared(recipe.search)
+    asked = replace(recipe, utility=Improvement(), search=compared)
+    optimizer = Optimizer(task.space(), asked, seed=0, noisy=False)
+    for params in task.space().sample(np.random.default_rng(1), 80):
+        optimizer.add(params, task.value(params))
+    optimizer.ask()
+    assert len(compared.gains) == DRAWS
+    assert np.mean(compared.gains) > 0.05
+    assert min(compared.gains) > -0.05
