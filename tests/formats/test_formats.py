@@ -94,7 +94,7 @@ def test_a_history_of_format_1_goes_on_as_it_would_have(name):
     assert len(optimizer.history) == (60 if name == "noisy" else 13)
     found = list(optimizer.ask().params.values())
     if name == "auto":  # it has another method now, which goes on all the same
-        assert optimizer.history[-1].meta["model"] in range(4)
+        assert optimizer.history[-1].meta["model"] in range(5)
         return
     for value, expected in zip(found, NEXT[f"{name}.json"], strict=True):
         if isinstance(expected, list):

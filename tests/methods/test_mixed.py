@@ -36,6 +36,21 @@ def test_main_effects_wait_until_there_are_two_trials_for_every_parameter():
     assert max(model for number, model in models.items() if number >= 18) == 2
 
 
+def test_single_parameters_add_up_beside_the_nodes_of_a_tree_from_then_on():
+    ground, prior = Ground(TREE), Mixed()
+    early, late = (prior.models(ground, trials) for trials in (2 * TREE.dim - 1, 2 * TREE.dim))
+    model = prior.model(ground)
+    points = TREE.snap(np.random.default_rng(0).random((20, TREE.dim)))
+    values = points[:, 0] ** 2
+
+    def has_effects(held):
+        theta = model.put(model.start.copy(), held)
+        return Posterior(model, theta, points, values).has_effects
+
+    assert [has_effects(held) for held in early] == [False] * 4
+    assert [has_effects(held) for held in late] == [True] + [False] * 4
+
+
 def test_ripples_along_every_axis_are_seen_through():
     """Ten basins along each of three axes: a thousand in all."""
 
@@ -58,9 +73,10 @@ def test_the_part_that_adds_up_and_the_rest_make_the_whole():
     model = Mixed().model(ground)
     known = Posterior(model, model.start, points, np.random.default_rng(1).standard_normal(30))
     part = known.additive()
-    rest = known.term(len(part.groups))  # after the terms of the groups comes the product
+    count = len(part.groups)
+    rest = [known.term(count), known.term(count + 1)]  # after those of the groups: product, main effects
     u = TREE.snap(np.random.default_rng(2).random((9, TREE.dim)))
-    total = known.mean + part.predict(u).mean + rest(u).mean
+    total = known.mean + part.predict(u).mean + sum(term(u).mean for term in rest)
     np.testing.assert_allclose(total, known.predict(u).mean, atol=1e-9)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hidim.gp.kernels import Effects, Matern, Scaled, Stationary
-from hidim.gp.maps import HierarchicalScale
+from hidim.gp.maps import Chain, Fill, HierarchicalScale
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
 from hidim.search.terms import by_effects
@@ -15,7 +15,8 @@ def posterior_of(function, dim, labels=0, count=120):
     x[:, dim:] = (np.floor(3.0 * x[:, dim:]) + 0.5) / 3.0
     y = np.array([function(row) for row in x])
     effects = Effects(np.arange(dim), np.arange(dim, dim + labels), [3] * labels)
-    kernel = Scaled(effects, optional=True) + Scaled(Stationary(Matern(2.5), HierarchicalScale(dim + labels)))
+    inputs = Chain(Fill(), HierarchicalScale(dim + labels))
+    kernel = Scaled(effects, optional=True) + Scaled(Stationary(Matern(2.5), inputs))
     model = Model(kernel)
     return Posterior(model, model.start, x, (y - y.mean()) / y.std())
 
@@ -40,3 +41,15 @@ def test_the_same_generator_state_gives_the_same_starts():
     belief = posterior_of(lambda x: float(x @ x), 2)
     first, again = (by_effects(belief, np.full((2, 2), 0.5), np.random.default_rng(4)) for _ in range(2))
     np.testing.assert_array_equal(first[0], again[0])
+
+
+def test_columns_that_do_not_exist_are_not_moved_instead_of_others_but_have_their_best_values():
+    target = np.array([0.2, 0.8, 0.5])
+    belief = posterior_of(lambda x: float(np.sum(np.array([1.0, 0.5, 9.0]) * (x - target) ** 2)), 3)
+    best = np.array([[0.95, np.nan, 0.95]])
+    points, moved = by_effects(belief, best, np.random.default_rng(1))
+    assert moved[:, 1].all()
+    assert abs(np.median(points[:, 1]) - 0.8) < 0.1
+    single = moved[moved.sum(axis=1) == 2]  # the missing one, and one that exists
+    assert np.mean(single[:, 2]) > 0.9  # which has more to gain
+    assert not np.isnan(points).any()

@@ -33,17 +33,22 @@ def by_effects(belief: Belief, best: Array, rng: Rng) -> tuple[Array, Mask]:
 
     Along every coordinate the function is the main effect of that, the mean or a draw, and what the rest of
     the model says of points that differ from the best one there alone. So every coordinate has a best value
-    and something to gain. The k coordinates with most of it are moved, for k = 1, 2, 3, …, all.
+    and something to gain. The k coordinates with most of it are moved, for k = 1, 2, 3, …, all. Those that do
+    not exist in one of the best points (NaN) have their best values, too, should a label be moved that brings
+    them in.
     """
     known = belief.effects(rng, DRAWS)
     lowest = _lowest(known, best[0], rng)
     columns = known.kernel.columns
     gains = known.kernel.at(known.coefficients, best) - lowest.loss[:, None]  # (s, c, columns)
+    missing = np.isnan(best)
+    gains[:, missing[:, columns]] = -np.inf
     rank = np.argsort(np.argsort(-gains, axis=2, kind="stable"), axis=2)
     moved = np.zeros((len(_sizes(len(columns))), *gains.shape[:2], best.shape[1]), dtype=np.bool_)
     moved[..., columns] = (rank < _sizes(len(columns))[:, None, None, None]) & (gains > 0.0)
     values = np.zeros((len(gains), 1, best.shape[1]))
     values[..., columns] = lowest.value[:, None]
+    moved |= missing
     points = np.where(moved, values, best)
     return points.reshape(-1, best.shape[1]), moved.reshape(-1, best.shape[1])
 

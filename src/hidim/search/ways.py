@@ -194,7 +194,7 @@ class Ways(Search):
         return min(WIDER * self.raw, most) if self._is_wide(ground) else self.raw
 
     def _terms(self, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Region:
-        starts, moved = by_effects(belief, best, rng)
+        starts, moved = by_effects(belief, best[: self.incumbents], rng)
         edges = (np.broadcast_to(edge, starts.shape) for edge in (ground.lower, ground.upper))
         region = Region(ground.snap(starts), moved, *edges)
         if ground.is_continuous:

@@ -1,12 +1,12 @@
 """A sum of what adds up and of what interacts: evidence decides how much is which.
 
-    k = σ_a² Σ_v k_v  +  σ_p² k(all parameters)
+    k = σ_e² Σ_i k_i  +  σ_a² Σ_v k_v  +  σ_p² k(all parameters)
 
-The first part is a sum over parameters (see `hidim.gp.kernels.effects`), in conditional spaces over the nodes
-of their tree as in Add-Tree (see `Tree`), with warps where data insist. The second is the product kernel of
-`Flat`, to which an inactive number is mid-range and an inactive label a label of its own. Either may vanish.
-Beside the sum stand its parts alone, the second also with all columns alike: where everything interacts, or
-nothing does, the sum is more than the data can tell.
+The first part is a sum over parameters (see `hidim.gp.kernels.effects`), the second, in conditional spaces,
+one over the nodes of their tree as in Add-Tree (see `Tree`), with warps where data insist. The third is the
+product kernel of `Flat`, to which an inactive number is mid-range and an inactive label a label of its own.
+Each may vanish. Beside the sum stand the latter parts alone, the last also with all columns alike: where
+everything interacts, or nothing does, the sum is more than the data can tell.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from hidim.gp.maps import Chain, Fill, HierarchicalScale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
 
-#: Of log σ_a²: mean and width, in conditional spaces and in others.
+#: Of log σ_a² and log σ_e²: mean and width, and names. Without nodes, single parameters are what adds up.
 NODES, EFFECTS = Normal(0.0, 2.0), Normal(-1.0, 2.0)
+ADDITIVE, SINGLE = "log_additive_amplitude", "log_single_amplitude"
 
 #: Of the logarithms of the exponents of warps: there are none, unless data insist. With those of `Tree` one
 #: of six runs of the problem `pipeline` ended in a wrong branch, with these none, and as many without any
@@ -53,7 +54,7 @@ EACH = 2
 
 @dataclass(frozen=True)
 class Mixed(Prior):
-    """Functions of single parameters or of nodes, added up, and a product kernel over all parameters.
+    """Functions of single parameters and of nodes, added up, and a product kernel over all parameters.
 
     Args:
         form: of the product kernel: "matern" (ν = 5/2), "matern32", "matern12" or "se".
@@ -72,14 +73,13 @@ class Mixed(Prior):
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         conditional = ground.space.is_conditional
-        additive = Scaled(
-            self._nodes(ground) if conditional else self._effects(ground),
-            prior=NODES if conditional else EFFECTS,
-            optional=True,
-            name="log_additive_amplitude",
-        )
+        name = SINGLE if conditional else ADDITIVE
+        effects = Scaled(self._effects(ground), prior=EFFECTS, optional=True, name=name)
         product = Scaled(self._product(ground), optional=True)
-        return Model(additive + product, noise_parameter(noisy=noisy))
+        if not conditional:
+            return Model(effects + product, noise_parameter(noisy=noisy))
+        nodes = Scaled(self._nodes(ground), prior=NODES, optional=True, name=ADDITIVE)
+        return Model(nodes + product + effects, noise_parameter(noisy=noisy))
 
     def _nodes(self, ground: Ground) -> Kernel:
         form = FORMS[self.nodes]
@@ -103,10 +103,12 @@ class Mixed(Prior):
         return points
 
     def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        alone = {"log_additive_amplitude": ABSENT} | NO_EFFECTS
+        without = NO_EFFECTS | {SINGLE if ground.space.is_conditional else ADDITIVE: ABSENT}
+        alone = without | {ADDITIVE: ABSENT}
+        usual: tuple[Mapping[str, float], ...] = alone, alone | ALIKE
         if ground.space.is_conditional:
-            return {}, {"log_amplitude": ABSENT}, alone, alone | ALIKE
-        return (alone, alone | ALIKE) if trials < EACH * ground.dim else ({}, alone, alone | ALIKE)
+            usual = without, without | {"log_amplitude": ABSENT}, *usual
+        return usual if trials < EACH * ground.dim else ({}, *usual)
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "in the box of an embedding nothing adds up: use frame='cube', or prior='embedded'"
