@@ -92,7 +92,8 @@ def test_values_with_large_variances_count_for_little():
         optimizer = Optimizer(SPACE, seed=0, noisy=True)
         for point, value, variance in zip(points, values, variances, strict=True):
             optimizer.add({"x": point}, value, variance=variance)
-        optimizer.tell(optimizer.ask(), 1.0, variance=1e-6)
+        trial = optimizer.ask()
+        optimizer.tell(trial, bowl(trial.params), variance=1e-6)
         found.append(bowl(optimizer.best.params))
     assert found[0] < 0.3 < found[1]
 

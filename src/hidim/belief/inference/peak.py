@@ -116,8 +116,8 @@ class Peak(Inference):
         structure, n = None if last is None else last.structure, len(study.seen.y)
         model, held = study.model(structure), study.prior.models(study.scene.ground, n)[0]
         simpler = self._models(study, model, n)[1:]
-        if last is not None and len(last.thetas) < 1 + len(simpler):
-            last = _with_more(study, model, last, 1 + len(simpler))
+        if last is not None:
+            last = _with_more(study, model, last, held, 1 + len(simpler))
         peak = climbed(study, model, last, self.outcome, _most(study), held, at_once=AT_ONCE)
         if last is None:
             starts = np.tile(model.start if n <= AT_ONCE else peak.theta, (len(simpler), 1))
@@ -390,15 +390,20 @@ def _judged(study: Study, model: Model, theta: Array, outcome: str, rows: Any) -
     return best, scores[best] - half_log_determinant(factor) + log_prior(model.parameters, theta)[0]
 
 
-def _with_more(study: Study, model: Model, last: Fitted, count: int) -> Fitted:
-    """The last fit of fewer models: those that count now, too, start from what the first of them had.
+def _with_more(study: Study, model: Model, last: Fitted, held: Mapping[str, float], count: int) -> Fitted:
+    """The last fit of fewer models, or of a first one that held more than is `held` now.
 
-    What that held, because it was simpler, starts from nothing: from scratch.
+    Those that count now, too, start from what the first of them had. What that held, because it was simpler,
+    starts from nothing: from scratch.
     """
-    held = study.prior.models(study.scene.ground, last.n)[0]
-    warm = np.where(model.holding(held), model.start, last.thetas[0])
-    more = np.tile(warm, (count - len(last.thetas), 1))
-    return last._replace(thetas=np.vstack([more, last.thetas]), memory={**last.memory, "cold": 0})
+    before = study.prior.models(study.scene.ground, last.n)[0]
+    missing = max(count - len(last.thetas), 0)
+    if not missing and before.keys() <= held.keys():
+        return last
+    warm = np.where(model.holding(before), model.start, last.thetas[0])
+    kept = last.thetas if missing else last.thetas[1:]
+    thetas = np.vstack([np.tile(warm, (max(missing, 1), 1)), kept])
+    return last._replace(thetas=thetas, memory={**last.memory, "cold": 0})
 
 
 def _sibling(
