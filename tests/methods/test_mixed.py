@@ -10,11 +10,12 @@ from hidim.belief.priors import Mixed
 from hidim.belief.priors.mixed import ADDITIVE
 from hidim.errors import MethodError
 from hidim.frame import Ground
+from hidim.gp.kernels.algebra import ABSENT
 from hidim.gp.posterior import Posterior
 from hidim.methods import configured
 
 FLAT = Space(x=Vector(3, 0.0, 1.0))
-WIDE = Space(x=Vector(8, 0, 1))
+WIDE = Space(x=Vector(9, 0, 1))
 TREE = Space(
     rate=Float(1e-4, 1.0, log=True),
     kind=Choice({"a": Space(width=Float(0.0, 1.0)), "b": Space(depth=Float(0.0, 1.0))}),
@@ -29,12 +30,15 @@ def run(space, function, count, **settings):
     return optimizer
 
 
-def test_main_effects_wait_until_there_are_two_trials_for_every_parameter_then_count_at_once():
-    optimizer = run(WIDE, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 20)
+def test_main_effects_wait_until_there_are_two_trials_for_every_parameter_then_are_fitted_from_scratch():
+    optimizer = run(WIDE, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 21)
     fits = [t.meta["fit"] for t in optimizer.history if "fit" in t.meta]
-    has_effects = {fit["n"]: _amplitude(WIDE, fit) > -10.0 for fit in fits}
-    assert not any(known for n, known in has_effects.items() if n < 16)
-    assert next(known for n, known in has_effects.items() if n >= 16)
+    early, late = (
+        [fit for fit in fits if (fit["n"] >= 2 * WIDE.dim) == is_late] for is_late in (False, True)
+    )
+    assert max(_amplitude(WIDE, fit) for fit in early) == ABSENT
+    assert _amplitude(WIDE, late[0]) > -5.0
+    assert early[-1]["cold"] < late[0]["cold"] == late[0]["n"]
 
 
 def _amplitude(space, fit):
