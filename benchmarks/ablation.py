@@ -44,9 +44,7 @@ WHOLE = "hidim:mixed"
 
 #: What is left out or done otherwise everywhere, and the method that says so.
 BOTH = {
-    "no part that adds up": "hidim:mixed(prior=flat, search=ways, credit=late-gain)",
-    "no simpler models beside it": "hidim:mixed(twins=false)",
-    "models by a coin": "hidim:mixed(toss=even)",
+    "no part that adds up": "hidim:mixed(prior=flat, search=ways, credit=late-gain, twins=false)",
     "ways by counts": "hidim:mixed(credit=count)",
     "no thorough search": "hidim:mixed(thorough=false)",
     "no bold suggestions": "hidim:mixed(bold=0)",
@@ -56,8 +54,14 @@ BOTH = {
 }
 
 #: The same, of parts that only one kind of space has.
-PARTS_FLAT = BOTH | {"no windows": "hidim:mixed(frame=cube)"}
+PARTS_FLAT = BOTH | {
+    "no windows": "hidim:mixed(frame=cube)",
+    "no starts where columns differ": "hidim:mixed(apart=false)",
+}
 PARTS_TREES = BOTH | {
+    "no functions of single parameters": "hidim:mixed(effects=false)",
+    "no simpler models beside it": "hidim:mixed(twins=false)",
+    "models by a coin": "hidim:mixed(toss=even)",
     "no part that interacts": "hidim:mixed(prior=tree)",
     "no chances of options": "hidim:mixed(fair=0)",
 }

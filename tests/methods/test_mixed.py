@@ -155,3 +155,15 @@ def test_batches_where_one_small_choice_is_beside_many_parameters_do_not_wander(
         for trial, found in zip(batch, values[-4:], strict=True):
             optimizer.tell(trial, found)
     assert np.median(values[-20:]) < 0.1 * np.median(values[:10])
+
+
+def test_parts_of_the_sum_and_starts_of_its_fits_can_be_left_out():
+    assert Mixed(effects=False).models(Ground(FLAT), 1000) == Mixed().models(Ground(FLAT), 0)
+    points = FLAT.sample(np.random.default_rng(0), 60)  # more than are fitted to at once
+    left = []
+    for settings in ({}, {"apart": False}):
+        optimizer = Optimizer(FLAT, configured("mixed", **settings), seed=0)
+        for params in points:
+            optimizer.add(params, float(np.sin(5.0 * params["x"]).sum()))
+        left.append(optimizer.ask().meta["fit"]["left"])
+    assert left[0] == left[1] + 1

@@ -86,17 +86,19 @@ class Peak(Inference):
             disagree keep the search from settling too early.
         toss: "even" for a coin without memory, "success" for one that favours models whose suggestions have
             gained most.
+        apart: whether fits from scratch start where columns differ, too, see `hidim.belief.inference.apart`.
     """
 
     outcome: str = "auto"
     growth: float = 0.15
     twins: bool = True
     toss: Toss = "even"
+    apart: bool = True
 
     def __post_init__(self) -> None:
         one_of(self, outcome=(*CHOSEN, *OUTCOMES), toss=get_args(Toss))
         at_least(self, growth=0.0)
-        of_type(self, twins=bool)
+        of_type(self, twins=bool, apart=bool)
 
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         last = self.known(study)
@@ -105,7 +107,7 @@ class Peak(Inference):
         if last.memory.get("behind", 0) > 0:
             return self._tossed(study, self._with_next(study, last), rng)
         if last.memory.get("left", 0) > 0:
-            return self._tossed(study, _from_elsewhere(study, last, self.outcome), rng)
+            return self._tossed(study, self._from_elsewhere(study, last), rng)
         return self._tossed(study, last, rng)
 
     def known(self, study: Study) -> Fitted | None:
@@ -129,9 +131,9 @@ class Peak(Inference):
         if n > AT_ONCE:
             left = 0 if last is None else last.memory.get("left", 0)
             if peak.cold == n and (last is None or last.memory["cold"] < n):
-                left = len(_from_scratch(model, held)) + _may_differ(study, model, held)
+                left = len(_from_scratch(model, held)) + self._may_differ(study, model, held)
             return fitted._replace(memory=fitted.memory | {"left": left})
-        if peak.cold == n and _may_differ(study, model, held):
+        if peak.cold == n and self._may_differ(study, model, held):
             fitted = _apart(study, model, fitted, held, self.outcome)
         for _ in range(fitted.memory["behind"]):
             fitted = self._with_next(study, fitted)
@@ -148,6 +150,33 @@ class Peak(Inference):
             study, model, thetas[-behind], thetas[0], last.outcome, models[-behind], *few
         )
         return _noted(last, thetas, behind=behind - 1)
+
+    def _from_elsewhere(self, study: Study, last: Fitted) -> Fitted:
+        """The last fit after one more of its starts, whose peak is the first model's if it is higher."""
+        model, rows = study.model(last.structure), part_of(study, _most(study))
+        held = study.prior.models(study.scene.ground, last.n)[0]
+        starts = _from_scratch(model, held)
+        most = len(starts) + self._may_differ(study, model, held)
+        left = min(last.memory["left"], most)  # another version may have had more of them
+        if left > len(starts):
+            found = _apart(study, model, last, held, self.outcome)
+            return _noted(found, found.thetas, left=left - 1)
+        x, losses, noise = _told(study, last.outcome, rows)
+        peak = _climb_alone(model, x, losses, noise, starts[-left], held, ALONE_CALLS)
+        try:
+            known = model.negative_log_posterior(last.thetas[0], x, losses, noise)[0]
+        except NumericalError:
+            known = math.inf
+        thetas = last.thetas.copy()
+        if peak.loss < known:  # else the factor is known
+            thetas[0] = peak.theta
+        return _noted(last, thetas, left=left - 1)
+
+    def _may_differ(self, study: Study, model: Model, held: Mapping[str, float]) -> bool:
+        """Whether fits start where columns differ, too."""
+        free = model.holding(TOGETHER.values()) & ~model.holding(held)
+        asked = self.apart and not study.noisy and are_set_apart(study.prior, study.scene.ground)
+        return asked and int(free.sum()) > 1
 
     def _models(self, study: Study, model: Model, n: int) -> list[Mapping[str, float]]:
         """What is held in the first model, and in those beside it."""
@@ -258,28 +287,6 @@ def climbed(
     return Peaked(theta, again, n if cold else since, again == name or n <= at_once)
 
 
-def _from_elsewhere(study: Study, last: Fitted, outcome: str) -> Fitted:
-    """The last fit after one more of its starts, whose peak is the first model's if it is higher."""
-    model, rows = study.model(last.structure), part_of(study, _most(study))
-    held = study.prior.models(study.scene.ground, last.n)[0]
-    starts = _from_scratch(model, held)
-    most = len(starts) + _may_differ(study, model, held)
-    left = min(last.memory["left"], most)  # another version may have had more of them
-    if left > len(starts):
-        found = _apart(study, model, last, held, outcome)
-        return _noted(found, found.thetas, left=left - 1)
-    x, losses, noise = _told(study, last.outcome, rows)
-    peak = _climb_alone(model, x, losses, noise, starts[-left], held, ALONE_CALLS)
-    try:
-        known = model.negative_log_posterior(last.thetas[0], x, losses, noise)[0]
-    except NumericalError:
-        known = math.inf
-    thetas = last.thetas.copy()
-    if peak.loss < known:  # else the factor is known
-        thetas[0] = peak.theta
-    return _noted(last, thetas, left=left - 1)
-
-
 def _told(study: Study, outcome: str, rows: Any) -> tuple[Array, Array, Array | None]:
     """Points, transformed losses, and the variances with which these came, if they did."""
     noise = study.variances(outcome)
@@ -298,12 +305,6 @@ def _climb_alone(
     """A climb that has a suggestion of its own, with so many likelihoods over n, within limits."""
     few, holding = int(np.clip(calls / len(x), *ALONE_LIMITS)), model.holding(held) if held else None
     return fit(model, x, losses, [start], max_evaluations=few, held=holding, variances=noise)
-
-
-def _may_differ(study: Study, model: Model, held: Mapping[str, float]) -> bool:
-    """Whether fits start where columns differ, too."""
-    free = model.holding(TOGETHER.values()) & ~model.holding(held)
-    return not study.noisy and are_set_apart(study.prior, study.scene.ground) and int(free.sum()) > 1
 
 
 def _apart(study: Study, model: Model, last: Fitted, held: Mapping[str, float], outcome: str) -> Fitted:

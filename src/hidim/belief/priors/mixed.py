@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 import numpy as np
 
-from hidim._settings import one_of
+from hidim._settings import of_type, one_of
 from hidim._types import Array
-from hidim.belief.priors.base import Ability, Prior, Structure
+from hidim.belief.priors.base import LATER, Ability, Prior, Structure
 from hidim.belief.priors.flat import ALIKE, label_kernel
 from hidim.belief.priors.tree import nodes
 from hidim.frame import Frame, Ground, Subspaces
@@ -60,13 +60,16 @@ class Mixed(Prior):
     Args:
         form: of the product kernel: "matern" (ν = 5/2), "matern32", "matern12" or "se".
         nodes: of the kernels of nodes.
+        effects: whether functions of single parameters are a part of it, see `EACH`.
     """
 
     form: FormName = "matern"
     nodes: FormName = "se"
+    effects: bool = field(default=True, metadata=LATER)
 
     def __post_init__(self) -> None:
         one_of(self, form=get_args(FormName), nodes=get_args(FormName))
+        of_type(self, effects=bool)
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -104,7 +107,7 @@ class Mixed(Prior):
         return points
 
     def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        has_effects = trials >= EACH * ground.dim
+        has_effects = self.effects and trials >= EACH * ground.dim
         if not ground.space.is_conditional:
             return ({} if has_effects else NO_EFFECTS | {ADDITIVE: ABSENT},)
         without = NO_EFFECTS | {SINGLE: ABSENT}
