@@ -56,6 +56,9 @@ def test_ties_of_numbers_that_do_not_matter_are_no_plateau():
     assert plateau(seen([1.0] * 6, points)) == 0
     switches = Space({f"s{i}": Choice("on", "off") for i in range(8)})
     assert plateau(seen([1.0] * 6, points, switches)) == 5
+    fixed = np.column_stack([points, np.full((6, 12), 0.5)])  # what does not vary says nothing
+    constants = {f"c{i}": Choice("one") for i in range(12)}
+    assert plateau(seen([1.0] * 6, fixed, Space(w=Vector(8, low=0.0, high=1.0), **constants))) == 0
     points[3:] = np.random.default_rng(2).random((3, 8))
     assert plateau(seen([1.0] * 6, points)) == 3
 

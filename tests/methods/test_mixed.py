@@ -167,3 +167,29 @@ def test_parts_of_the_sum_and_starts_of_its_fits_can_be_left_out():
             optimizer.add(params, float(np.sin(5.0 * params["x"]).sum()))
         left.append(optimizer.ask().meta["fit"]["left"])
     assert left[0] == left[1] + 1
+
+
+def changed(optimizer, path, edit):
+    """The optimiser as if another version had written its fits."""
+    for trial in optimizer.history:
+        if "fit" in trial.meta:
+            trial.meta["fit"]["thetas"] = edit(trial.meta["fit"]["thetas"])
+    optimizer.save(path)
+    return Optimizer.load(path)
+
+
+def test_simpler_models_that_another_version_had_are_not_drawn_any_more(tmp_path):
+    optimizer = run(FLAT, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 22)
+    again = changed(optimizer, tmp_path / "run.jsonl", lambda thetas: thetas * 3)
+    assert "model" not in again.ask().meta
+
+
+def test_the_best_of_noisy_values_is_not_the_luckiest_where_another_version_had_other_parameters(tmp_path):
+    rng = np.random.default_rng(2)
+    optimizer = run(
+        TREE, lambda params: np.log10(params["rate"]) ** 2 + rng.standard_normal(), 40, noisy=True
+    )
+    again = changed(optimizer, tmp_path / "run.jsonl", lambda thetas: [theta[1:] for theta in thetas])
+    luckiest = min(optimizer.history, key=lambda trial: trial.value)
+    assert optimizer.best.number != luckiest.number != again.best.number
+    assert abs(np.log10(again.best.params["rate"])) < 1.0

@@ -9,7 +9,8 @@ from hidim import Optimizer
 from hidim.acquisition.utility import Improvement
 from hidim.bench.problems import problem
 from hidim.methods import configured
-from hidim.search import Paths, Search
+from hidim.search import Paths, Search, Ways, ways
+from hidim.search.base import Target
 
 DRAWS = 4
 
@@ -44,3 +45,23 @@ def test_in_trees_maxima_near_trials_far_down_the_ranking_are_found(name, method
     assert len(compared.gains) == DRAWS
     assert np.mean(compared.gains) > 0.05
     assert min(compared.gains) > -0.05
+
+
+def test_the_longer_a_history_the_fewer_starts_are_compared_with_it(monkeypatch):
+    task, trials, scored, looked = problem("network"), 80, [], []
+    original = Target.scores
+
+    def scores(self, points):
+        scored.append(len(points))
+        return original(self, points)
+
+    monkeypatch.setattr(Target, "scores", scores)
+    for most in (ways.COMPARED, 500 * trials * task.space().dim):
+        monkeypatch.setattr(ways, "COMPARED", most)
+        optimizer = Optimizer(task.space(), configured("gp"), seed=0, noisy=False)
+        for params in task.space().sample(np.random.default_rng(1), trials):
+            optimizer.add(params, task.value(params))
+        optimizer.ask()
+        looked.append(max(scored))
+        scored.clear()
+    assert looked == [ways.WIDER * Ways().raw, 500]

@@ -37,9 +37,9 @@ def plateau(scene: Scene) -> int:
         return 0
     ties = np.flatnonzero(y == y.min())
     ground = scene.ground
-    if ground.embedding is None and ground.is_continuous:
+    if ground.embedding is None and ground.varies_continuously:
         ties = ties[-COMPARED:]
-        x = scene.seen.x[ties]
+        x = scene.seen.x[np.ix_(ties, ground.levels > 1)]
         near = np.tril(cdist(x, x, "hamming") <= MOVED, k=-1)
         ties = ties[~near.any(axis=1)]
     lately = int((ties[1:] >= len(y) - LATELY).sum())

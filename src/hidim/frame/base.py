@@ -113,6 +113,11 @@ class Ground:
     def is_continuous(self) -> bool:
         return bool(np.all(self.kind == Kind.CONTINUOUS))
 
+    @cached_property
+    def varies_continuously(self) -> bool:
+        """Whether all columns that vary hold real numbers."""
+        return bool(np.all((self.kind == Kind.CONTINUOUS) | (self.levels == 1)))
+
     @property
     def fills_box(self) -> bool:
         """Whether every point of the box has a configuration of its own, but for discrete parameters."""

@@ -185,7 +185,7 @@ class Zooming(Frame):
 
 def _has_windows(task: Task) -> bool:
     space = task.space
-    return space.dim > 0 and not space.is_conditional and Ground(space).is_continuous
+    return space.dim > 0 and not space.is_conditional and Ground(space).varies_continuously
 
 
 def _mark(trial: Trial) -> Mark | None:

@@ -23,7 +23,7 @@ from hidim._settings import at_least, of_type
 from hidim._types import Array, Rng
 from hidim.acquisition.utility import Bold, Decision, Moment, Utility
 from hidim.belief.feasibility import Feasibility, learn_feasibility
-from hidim.belief.inference import Inference, Peak, Study
+from hidim.belief.inference import Fitted, Inference, Peak, Study
 from hidim.belief.plateau import plateau
 from hidim.belief.priors import Flat, Learnable, Prior
 from hidim.belief.probe import probe
@@ -275,7 +275,7 @@ class Recipe(Method):
         means = dict(zip((trial.number for trial in complete), (losses / size).tolist(), strict=True))
         for scene in scenes:
             study = self._study(scene, noisy=is_noisy(task, history))
-            fitted = self.inference.known(study)
+            fitted = self.inference.known(study) or self._anew(study)
             if fitted is None or (not alone and fitted.outcome != "identity"):
                 return None
             smoothed = study.posterior(fitted, 0).smoothed
@@ -285,6 +285,14 @@ class Recipe(Method):
             found = own.mean() + own.std() * smoothed
             means |= zip((trial.number for trial in scene.trials.complete), found.tolist(), strict=True)
         return np.array([means[trial.number] for trial in complete])
+
+    def _anew(self, study: Study) -> Fitted | None:
+        """A fit where the last one has other parameters, since another version made it."""
+        if study.last() is None:
+            return None
+        memo, key = study.scene.task.memo, (study.scene.key, len(study.seen.y))
+        known: Fitted | None = memo.get(self, key)
+        return known or memo.keep(self, key, self.inference.fitted(study, np.random.default_rng(0)))
 
 
 def _done(task: Task, number: int) -> float:

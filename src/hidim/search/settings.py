@@ -33,6 +33,10 @@ MOST_NUMBERS = 20_000_000
 #: Settings that are scored for a group: the least keeps big trees searched, the most small ones quick.
 EACH = (8, 256)
 
+#: The best points whose settings are scored, too: as many as make so many comparisons with trials for all
+#: groups together, and at least.
+COMPARED, LEAST = 4_000_000, 30
+
 #: Standard deviation of the copies of a group's best settings, as a share of the range; not varied.
 NEAR = 0.05
 
@@ -161,7 +165,9 @@ def best_settings(
     """
     each = int(np.clip(effort.settings // len(blocks), *EACH))
     chosen, lanes = [], []
-    for some in _parts(blocks, MOST_NUMBERS // ((each + 2 * len(best)) * axes.ground.dim)):
+    wide = max(axes.ground.dim, len(belief.x))
+    best = best[: max(COMPARED // (wide * len(blocks)), LEAST)]
+    for some in _parts(blocks, MOST_NUMBERS // ((each + 2 * len(best)) * wide)):
         starts = [_starts(axes, block, each, best, rng) for block in some]
         begins = np.cumsum([0, *map(len, starts)])
         rows = np.vstack(starts)

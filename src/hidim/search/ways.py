@@ -49,9 +49,9 @@ SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
 COPIES, CLOSE = 16, 0.025
 
 #: In conditional spaces so many times more of the best points are perturbed, and more starts made and
-#: refined, as long as they are not too many numbers: the acquisition function has its maxima near trials of
-#: other branches, too (benchmarks/acquisition_gap.py).
-KNOWN, WIDER, NUMBERS = 100, 4, 200_000
+#: refined, as long as they are not too many numbers, nor too many to be compared with those of all trials:
+#: the acquisition function has its maxima near trials of other branches, too (benchmarks/acquisition_gap.py).
+KNOWN, WIDER, NUMBERS, COMPARED = 100, 4, 200_000, 50_000_000
 
 #: Of suggestions that look elsewhere, the share that starts far from what is known. With it, and gentle
 #: transforms, lp_solve's gap fell from 1.25 to .81, .67 and .92 on three seeds.
@@ -164,7 +164,7 @@ class Ways(Search):
         if way == TERMS:
             region = self._terms(target.belief, ground, best, rng)
         else:
-            region = self._region(way, ground, best, length, rng)
+            region = self._region(way, target.belief, ground, best, length, rng)
         if promising is not None:
             region = region.joined(promising, ground)
         starts = region.starts
@@ -183,30 +183,34 @@ class Ways(Search):
         return np.vstack([ranked, rest])
 
     def _is_thorough(self, way: str, ground: Ground) -> bool:
-        return self.thorough and way == "all" and ground.is_continuous
+        return self.thorough and way == "all" and ground.varies_continuously
 
     def _is_wide(self, ground: Ground) -> bool:
         return self.thorough and ground.embedding is None and ground.space.is_conditional
 
-    def _count(self, ground: Ground) -> int:
+    def _count(self, ground: Ground, trials: int) -> int:
         """Of starts."""
-        most = max(NUMBERS // ground.dim, self.raw)
-        return min(WIDER * self.raw, most) if self._is_wide(ground) else self.raw
+        if not self._is_wide(ground):
+            return self.raw
+        most = min(NUMBERS, COMPARED // max(trials, 1)) // ground.dim
+        return min(WIDER * self.raw, max(most, self.raw))
 
     def _terms(self, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Region:
         starts, moved = by_effects(belief, best[: self.incumbents], rng)
         edges = (np.broadcast_to(edge, starts.shape) for edge in (ground.lower, ground.upper))
         region = Region(ground.snap(starts), moved, *edges)
-        if ground.is_continuous:
+        if ground.varies_continuously:
             return region
         # Where all of these have been tried, neighbours are left.
-        near = self._region("few", ground, best, 1.0, rng)
+        near = self._region("few", belief, ground, best, 1.0, rng)
         return Region(*(np.vstack(pair) for pair in zip(region, near, strict=True)))
 
-    def _region(self, way: str, ground: Ground, best: Array, length: float, rng: Rng) -> Region:
-        unit = ground.to_unit(best)
+    def _region(
+        self, way: str, belief: Belief, ground: Ground, best: Array, length: float, rng: Rng
+    ) -> Region:
+        unit, count = ground.to_unit(best), self._count(ground, len(belief.x))
         if way == "box":
-            region = self._box(ground, unit[0], length, rng)
+            region = self._box(ground, unit[0], length, count, rng)
         elif self._is_thorough(way, ground):
             near = unit[0] + CLOSE * rng.standard_normal((COPIES, ground.dim)) * (ground.levels > 1)
             anywhere = rng.random((2 * self.raw // 3, ground.dim))
@@ -214,7 +218,6 @@ class Ways(Search):
             free = np.ones(starts.shape, dtype=np.bool_)
             region = Region(starts, free, np.zeros(free.shape), np.ones(free.shape))
         else:
-            count = self._count(ground)
             scattered = rng.random((int(SCATTERED[way] * count), ground.dim))
             count -= len(scattered)
             near, moved = perturbed(rng, unit, count, most=self.few, movable=ground.levels > 1)
@@ -224,8 +227,8 @@ class Ways(Search):
         starts, lower, upper = map(ground.from_unit, (region.starts, region.lower, region.upper))
         return Region(ground.snap(starts), region.free, lower, upper)
 
-    def _box(self, ground: Ground, centre: Array, length: float, rng: Rng) -> Region:
-        shape = (self._count(ground), ground.dim)
+    def _box(self, ground: Ground, centre: Array, length: float, count: int, rng: Rng) -> Region:
+        shape = (count, ground.dim)
         missing = np.isnan(centre)
         allowed = ~missing & (ground.levels > 1)
         chosen = coordinate_masks(rng, allowed[None], np.array([min(self.few, allowed.sum())]))

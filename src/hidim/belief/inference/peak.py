@@ -111,7 +111,11 @@ class Peak(Inference):
         return self._tossed(study, last, rng)
 
     def known(self, study: Study) -> Fitted | None:
-        return read_fit(study)
+        last = read_fit(study)
+        if last is None:
+            return None
+        count = len(self._models(study, study.model(last.structure), last.n))
+        return last._replace(thetas=last.thetas[:count])  # another version may have had more of them
 
     def _anew(self, study: Study, last: Fitted | None) -> Fitted:
         """The first model fitted to what was seen; the simpler ones, too, or they are put off."""
@@ -143,7 +147,7 @@ class Peak(Inference):
         """The last fit after that of the next of the models that are behind."""
         model = study.model(last.structure)
         models = self._models(study, model, last.n)[: len(last.thetas)]
-        behind = min(last.memory["behind"], len(models))  # another version may have had more of them
+        behind = min(last.memory["behind"], len(models))
         few = (TWIN_CALLS, TWIN_LIMITS) if behind == 1 < len(models) else (ALONE_CALLS, WARM_LIMITS)
         thetas = last.thetas.copy()
         thetas[-behind] = _sibling(
