@@ -143,6 +143,11 @@ USE = {
         ParameterError,
         "'x' is missing; give a number",
     ),
+    "misspelt instead of missing": (
+        lambda o: o.add({**with_(x=...), "xx": 0.5}, 1.0),
+        ParameterError,
+        "'x' is missing, and there is 'xx'; give a number",
+    ),
     "inactive parameter": (
         lambda o: o.add(with_(C=0.5), 1.0),
         ParameterError,

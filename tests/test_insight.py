@@ -374,7 +374,7 @@ def test_explain_names_best_failures_importance_and_the_bound():
 def test_explain_says_where_the_shares_are_that_it_does_not_list():
     space = Space(w=Vector(12, 0.0, 1.0))
     text = Insight(space, evaluated(space, lambda p: float(np.sum(p["w"])), 60)).explain()
-    assert "one by one in result.importance()" in text
+    assert "one by one in result.importance().coordinates" in text
 
 
 def test_explain_ranks_the_options_with_counts():

@@ -97,6 +97,15 @@ def test_the_same_line_again_finishes_what_is_missing(run, folder):
     assert (whole / "space.hidim.jsonl").read_bytes() == before  # nothing was left to do
 
 
+def test_what_to_type_next_says_which_run_where_others_would_not_find_it(run, folder):
+    (folder / "sub").mkdir()
+    (folder / "sub/other.toml").write_text(SPACE)
+    _, alone, _ = run("tune", "space.toml", "--trials", "2", *COMMAND)
+    _, elsewhere, _ = run("tune", "sub/other.toml", "--trials", "2", *COMMAND)
+    assert "next: hidim report, hidim explain" in alone
+    assert f"next: hidim report {Path('sub/other.hidim.jsonl')}" in elsewhere
+
+
 def test_start_with_maximize_and_time(run, folder):
     first = {"x": 0.25, "kind": "deep", "depth": 4}
     (folder / "good.json").write_text(json.dumps({"params": first, "value": 3}))

@@ -244,8 +244,9 @@ class Bold(Utility):
     def __post_init__(self) -> None:
         of_type(self, exact=Utility, noisy=Utility)
         at_least(self, bold=0.0, margin=0.0, restless=0.0, last=0.0, fair=0.0)
-        if max(self.bold, self.restless, self.last, self.fair) > 1.0:
-            raise MethodError(f"{self!r}: bold, restless, last and fair are shares of at most 1")
+        for name in ("bold", "restless", "last", "fair"):
+            if (share := getattr(self, name)) > 1.0:
+                raise MethodError(f"{name}={share!r} is a share of the suggestions: give at most 1")
         for own in (self.exact, self.noisy):
             if isinstance(own, Improvement) and own.plateau > 0.0:
                 raise MethodError(

@@ -129,9 +129,20 @@ def run(options: argparse.Namespace) -> int:
             print(f"hidim: interrupted; what was known then is in {journal}", file=sys.stderr)
             return signals.exit_code
     line = program.preview(result.best.params)
-    which = "" if journal == journal_of(options.space) else f" {shlex.quote(str(journal))}"
+    which = "" if _is_alone(journal) else f" {shlex.quote(str(journal))}"
     print(closing(result, line, str(journal), which, quiet=options.quiet))
     return signals.exit_code if signals.came is not None else 0
+
+
+def _is_alone(journal: Path) -> bool:
+    """Whether other commands find this run without being told which."""
+    from hidim.cli.sources import find_journal
+    from hidim.errors import HistoryError
+
+    try:
+        return find_journal(None).resolve() == journal.resolve()
+    except HistoryError:
+        return False
 
 
 def _prepared(options: argparse.Namespace) -> tuple[Any, Any, Any]:

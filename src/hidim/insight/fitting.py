@@ -125,9 +125,10 @@ class Start(NamedTuple):
     """Where a fit begins: a transform of the losses and θ, and how well it predicts.
 
     Args:
-        score: the log density of every loss, given all others. The log posterior density of θ would do among
-            transforms, but not between a peak at which few columns count and one at which all do: with few
-            trials, which follow each other, the former may be higher, and wrong.
+        score: the log density of every loss, given all others, less the price of columns that are set apart.
+            The log posterior density of θ would do among transforms, but not between a peak at which few
+            columns count and one at which all do: with few trials, which follow each other, the former may be
+            higher, and wrong.
     """
 
     transform: Transform

@@ -182,7 +182,9 @@ def _lessons(insight: Findings) -> Iterator[str]:
     others = len(shares.shares) - sum(len(entry.columns) for entry in listed)
     if others:
         rest = max(1.0 - sum(entry.share for entry in listed), 0.0)
-        more = ", one by one in result.importance()" if others > 1 and rest > 1.0 - NEARLY_ALL else ""
+        single = ".coordinates" if len(shares.coordinates) > len(shares) else ""
+        known = others > 1 and rest > 1.0 - NEARLY_ALL
+        more = f", one by one in result.importance(){single}" if known else ""
         yield f"  the other{f' {others} together' if others > 1 else ''}: {percent(rest)}{more}"
     for entry in listed:
         yield from _bound(insight, entry)

@@ -92,7 +92,8 @@ def minimize(
         retry_failed: whether those that failed are evaluated again when a run is resumed, as after a mistake
             in the objective.
         fail_fast: after how many trials that failed alike, by the same exception or by no number, the run
-            ends, if none has had a value yet and they are half of all; None for never.
+            ends, if none has had a value since it was begun or resumed and they are half of all; None for
+            never.
         progress: True shows how far the run is, False is silent; None shows it on a terminal, and elsewhere
             if it takes long. `pip install 'hidim[cli]'` makes a bar of the lines.
         about: what is to be remembered of the run, by name; kept as plain JSON data in the journal and in

@@ -58,7 +58,9 @@ def _checked(place: Place, params: Mapping[str, Any]) -> Any:
     name, parameter = place.name, place.parameter
     if name not in params:
         because = f", which is active because {_conditions(place.path)}" if place.path else ""
-        raise ParameterError(f"parameter {name!r} is missing{because}; give {allowed(parameter)}")
+        close = difflib.get_close_matches(name, [str(given) for given in params if given != name], n=1)
+        instead = f", and there is {close[0]!r}" if close else ""
+        raise ParameterError(f"parameter {name!r} is missing{because}{instead}; give {allowed(parameter)}")
     value = params[name]
     match parameter:
         case Float(steps=Spaced() as steps):
