@@ -44,7 +44,9 @@ WHOLE = "hidim:mixed"
 
 #: What is left out or done otherwise everywhere, and the method that says so.
 BOTH = {
-    "no part that adds up": "hidim:mixed(prior=flat, search=ways, credit=late-gain, twins=false)",
+    "no part that adds up": "hidim:mixed(prior=flat, search=ways, credit=late-gain)",
+    "no simpler models beside it": "hidim:mixed(twins=false)",
+    "models by a coin": "hidim:mixed(toss=even)",
     "ways by counts": "hidim:mixed(credit=count)",
     "no thorough search": "hidim:mixed(thorough=false)",
     "no bold suggestions": "hidim:mixed(bold=0)",
@@ -60,8 +62,6 @@ PARTS_FLAT = BOTH | {
 }
 PARTS_TREES = BOTH | {
     "no functions of single parameters": "hidim:mixed(effects=false)",
-    "no simpler models beside it": "hidim:mixed(twins=false)",
-    "models by a coin": "hidim:mixed(toss=even)",
     "no part that interacts": "hidim:mixed(prior=tree)",
     "no chances of options": "hidim:mixed(fair=0)",
 }

@@ -22,8 +22,8 @@ TREE = Space(
 )
 
 
-def run(space, function, count, **settings):
-    optimizer = Optimizer(space, "mixed", seed=0, **settings)
+def run(space, function, count, method="mixed", **settings):
+    optimizer = Optimizer(space, method, seed=0, **settings)
     for _ in range(count):
         trial = optimizer.ask()
         optimizer.tell(trial, function(trial.params))
@@ -31,7 +31,8 @@ def run(space, function, count, **settings):
 
 
 def test_main_effects_wait_until_there_are_two_trials_for_every_parameter_then_are_fitted_from_scratch():
-    optimizer = run(WIDE, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 21)
+    alone = configured("mixed", twins=False)
+    optimizer = run(WIDE, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 21, alone)
     fits = [t.meta["fit"] for t in optimizer.history if "fit" in t.meta]
     early, late = (
         [fit for fit in fits if (fit["n"] >= 2 * WIDE.dim) == is_late] for is_late in (False, True)
@@ -45,12 +46,6 @@ def _amplitude(space, fit):
     """The logarithm of that of the main effects of a space without conditions."""
     model = Mixed().model(Ground(space))
     return np.array(fit["thetas"][0])[model.holds(ADDITIVE)].item()
-
-
-def test_in_spaces_without_conditions_there_is_one_model():
-    optimizer = run(WIDE, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 20)
-    assert {len(t.meta["fit"]["thetas"]) for t in optimizer.history if "fit" in t.meta} == {1}
-    assert not any("model" in t.meta for t in optimizer.history)
 
 
 def test_single_parameters_add_up_beside_the_nodes_of_a_tree_from_then_on():
@@ -79,9 +74,9 @@ def test_ripples_along_every_axis_are_seen_through():
 
 
 def test_without_gains_the_models_are_drawn_alike():
-    optimizer = run(TREE, lambda params: 1.0 + float(params["rate"] > 2.0), 50)
+    optimizer = run(FLAT, lambda params: 1.0 + float(params["x"][0] > 2.0), 40)
     late = [t.meta["model"] for t in optimizer.history if "model" in t.meta and t.number >= 20]
-    assert all(late.count(model) >= 2 for model in range(5))
+    assert all(late.count(model) >= 3 for model in range(3))
 
 
 def test_the_part_that_adds_up_and_the_rest_make_the_whole():
@@ -179,7 +174,8 @@ def changed(optimizer, path, edit):
 
 
 def test_simpler_models_that_another_version_had_are_not_drawn_any_more(tmp_path):
-    optimizer = run(FLAT, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 22)
+    alone = configured("mixed", twins=False)
+    optimizer = run(FLAT, lambda params: float(np.sum((params["x"] - 0.3) ** 2)), 22, alone)
     again = changed(optimizer, tmp_path / "run.jsonl", lambda thetas: thetas * 3)
     assert "model" not in again.ask().meta
 

@@ -2,7 +2,7 @@
 
 frame       all of the space and, once a run has settled, a window around its best point
 prior       functions of single parameters and of a tree's nodes, added up, and a product kernel over all
-inference   maximum a posteriori; in conditional spaces also of simpler sums, drawn by what each has gained
+inference   maximum a posteriori; beside the sum its parts alone, drawn by what each has gained
 utility     as in `gp`
 search      the ways of `gp`, drawn by what each has gained; the best paths of a tree are among their starts
 """

@@ -5,9 +5,8 @@
 The first part is a sum over parameters (see `hidim.gp.kernels.effects`), the second, in conditional spaces,
 one over the nodes of their tree as in Add-Tree (see `Tree`), with warps where data insist. The third is the
 product kernel of `Flat`, to which an inactive number is mid-range and an inactive label a label of its own.
-Each may vanish. In conditional spaces simpler models stand beside the sum, the latter parts alone, the last
-also with all columns alike: where everything interacts, or nothing does, the sum is more than the data can
-tell. In others they did not pay (benchmarks/results/ablation.md).
+Each may vanish. Beside the sum stand the latter parts alone, the last also with all columns alike: where
+everything interacts, or nothing does, the sum is more than the data can tell.
 """
 
 from __future__ import annotations
@@ -107,13 +106,13 @@ class Mixed(Prior):
         return points
 
     def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        has_effects = self.effects and trials >= EACH * ground.dim
-        if not ground.space.is_conditional:
-            return ({} if has_effects else NO_EFFECTS | {ADDITIVE: ABSENT},)
-        without = NO_EFFECTS | {SINGLE: ABSENT}
+        conditional = ground.space.is_conditional
+        without = NO_EFFECTS | {SINGLE if conditional else ADDITIVE: ABSENT}
         product = without | {ADDITIVE: ABSENT}
-        usual = without, without | {"log_amplitude": ABSENT}, product, product | ALIKE
-        return ({}, *usual) if has_effects else usual
+        usual: tuple[Mapping[str, float], ...] = product, product | ALIKE
+        if conditional:
+            usual = without, without | {"log_amplitude": ABSENT}, *usual
+        return ({}, *usual) if self.effects and trials >= EACH * ground.dim else usual
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "in the box of an embedding nothing adds up: use frame='cube', or prior='embedded'"
