@@ -408,7 +408,7 @@ def make_peer(name: str, problem: Problem, seed: int, budget: int) -> Peer:
 
 def _box(problem: Problem, peer: str) -> BoxProblem:
     if not isinstance(problem, BoxProblem):
-        raise MethodError(f"{peer} cannot run {problem.name!r}, whose parameters are conditional")
+        raise MethodError(f"{peer} cannot run {problem.name!r}: it has more than real numbers")
     return problem
 
 
