@@ -1,4 +1,4 @@
-"""Long runs: what is still gained after trial 300, on eight problems of the suite.
+"""Long runs: what is still gained after trial 300, on seven problems of the suite.
 
     cd benchmarks
     python long_runs.py results/suite-auto-1000.jsonl results/suite-1000.jsonl \\
@@ -65,13 +65,14 @@ def _cell(regrets: Array) -> str:
 
 
 def _ranks(found: Found) -> str:
-    of_numbers = [methods for methods in found.values() if RANKED <= set(methods)]
+    of_numbers = [methods for methods in found.values() if set(methods) >= RANKED]
     names = sorted(RANKED)
     means = np.array([[methods[m][:, STOPS[-1] - 1].mean() for m in names] for methods in of_numbers])
     ranks = 1.0 + means.argsort(axis=1).argsort(axis=1).mean(axis=0)
     best_first = sorted(zip(ranks, names, strict=True))
     told = ", ".join(f"{name} {rank:.2f}" for rank, name in best_first)
-    return f"Mean ranks by means after {STOPS[-1]} evaluations on {len(of_numbers)} problems of numbers: {told}."
+    where = f"{STOPS[-1]} evaluations on {len(of_numbers)} problems of numbers"
+    return f"Mean ranks by means after {where}: {told}."
 
 
 def main() -> None:
