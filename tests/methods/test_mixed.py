@@ -183,7 +183,7 @@ def test_simpler_models_that_another_version_had_are_not_drawn_any_more(tmp_path
 def test_the_best_of_noisy_values_is_not_the_luckiest_where_another_version_had_other_parameters(tmp_path):
     rng = np.random.default_rng(2)
     optimizer = run(
-        TREE, lambda params: np.log10(params["rate"]) ** 2 + rng.standard_normal(), 40, noisy=True
+        TREE, lambda params: np.log10(params["rate"]) ** 2 + rng.standard_normal(), 25, noisy=True
     )
     again = changed(optimizer, tmp_path / "run.jsonl", lambda thetas: [theta[1:] for theta in thetas])
     luckiest = min(optimizer.history, key=lambda trial: trial.value)
