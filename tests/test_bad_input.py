@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -297,6 +298,7 @@ def test_a_damaged_history_is_refused(case, tmp_path):
     assert "run.json" in str(raised.value)
 
 
+@cache
 def fitted(method):
     made = Optimizer(SPACE_OF_TWO, method, seed=0)
     for number in range(8):

@@ -64,8 +64,8 @@ def test_wide_spaces_are_told_of_by_their_strongest_columns():
 
 
 def test_a_sum_over_hundreds_of_parameters_adds_up():
-    weights = np.random.default_rng(1).choice([-1.0, 1.0], 150)
-    known = insight(lambda p: float(weights @ p["w"]), Space(w=Vector(150, 0, 1)), 210).interactions()
+    weights = np.random.default_rng(1).choice([-1.0, 1.0], 100)
+    known = insight(lambda p: float(weights @ p["w"]), Space(w=Vector(100, 0, 1)), 140).interactions()
     assert known.additive > 0.9
     assert known.pairs == ()
     assert known.idle == ()

@@ -25,11 +25,11 @@ rng = np.random.default_rng(0)
 large = Optimizer(Space(w=Vector(40)), seed=7)
 for w in rng.random((130, 40)):
     large.add({"w": w}, float(np.sum((w - 0.4) ** 2)))
-for trial in large.ask(3):
+for trial in large.ask(2):
     print([float(v).hex() for v in trial.params["w"]], sorted(trial.meta))
 
 mixed = Optimizer(CORPUS["classifier"], seed=7)
-for number in range(15):
+for number in range(12):
     trial = mixed.ask()
     print(trial.params, trial.meta)
     mixed.tell(trial, number % 4 + trial.params.get("C", 0.0))
@@ -53,7 +53,7 @@ def printed(threads: int, hash_seed: int) -> str:
 
 def test_processes_with_different_numbers_of_threads_agree_to_the_last_bit():
     one = printed(1, hash_seed=1)
-    assert one.count("\n") == 18
+    assert one.count("\n") == 14
     assert printed(2, hash_seed=2) == one
 
 
@@ -80,8 +80,8 @@ def assert_same(left, right) -> None:
 def test_a_reload_at_any_point_changes_no_suggestion(method, where):
     kept = Optimizer(SPACES[where], DISTINCT[method], seed=11, budget=20)
     moved = reloaded(kept)
-    for number in range(14):
-        if number in {0, 1, 9, 10, 11, 13}:
+    for number in range(12):
+        if number in {0, 1, 9, 10, 11}:
             moved = reloaded(moved)
         trial, twin = kept.ask(), moved.ask()
         assert_same(trial, twin)
@@ -96,7 +96,7 @@ def test_trials_told_out_of_order_survive_a_reload(method, where):
     kept = Optimizer(SPACES[where], DISTINCT[method], seed=12)
     rng = np.random.default_rng(0)
     waiting: list[int] = []
-    for number in range(15):
+    for number in range(12):
         waiting.append(kept.ask().number)
         if number % 3 == 2:  # two of three come back, in any order; some stay away
             for _ in range(2):
@@ -105,11 +105,11 @@ def test_trials_told_out_of_order_survive_a_reload(method, where):
                     kept.fail(done, "lost")
                 else:
                     kept.tell(done, loss(kept, kept.history[done].params))
-        if number == 12:
+        if number == 10:
             other = reloaded(kept)
             assert_same(reloaded(kept).ask(), other.ask())
     moved = reloaded(kept)
-    for _ in range(3):
+    for _ in range(2):
         trial, twin = kept.ask(), moved.ask()
         assert_same(trial, twin)
         kept.tell(trial, 0.5)

@@ -154,7 +154,7 @@ def test_another_seed_gives_another_run(name):
 def test_a_suggestion_depends_on_nothing_but_the_history(name, where):
     """Replayed from each prefix of the history without any cache, every bit is the same."""
     history = run(name, where)
-    for number in {3, 10, 11, LENGTH - 1}:
+    for number in {3, BEGINNING - 1, LENGTH - 1}:
         task = Task(SPACES[where], seed=3)
         suggestion = suggested(ALL[name], task, history[:number])
         assert suggestion.meta == history[number].meta
@@ -173,9 +173,10 @@ def test_a_suggestion_depends_on_nothing_but_the_history(name, where):
 def test_caches_may_vanish_between_any_two_suggestions(name, noisy):
     """With a failed trial, one that is always running, and values that may be noisy."""
     space = SPACES["vector" if noisy else "conditional"]
-    kept, emptied = (Optimizer(space, ALL[name], seed=3, noisy=noisy) for _ in range(2))
+    method = configured(ALL[name], **({"initial": 5} if hasattr(ALL[name], "initial") else {}))
+    kept, emptied = (Optimizer(space, method, seed=3, noisy=noisy) for _ in range(2))
     waiting = [kept.ask(), emptied.ask()]
-    for number in range(LENGTH + 2):
+    for number in range(10):
         emptied._task.memo.clear()
         expected, found = kept.ask(), emptied.ask()
         assert found == expected
@@ -243,7 +244,7 @@ def test_a_batch_has_no_doubles(name, where):
 
 @pytest.mark.parametrize(
     ("name", "told_first"),
-    [*((name, 0) for name in ALL), *((name, few) for name in DISTINCT for few in (1, 4))],
+    [*((name, 0) for name in ALL), *((name, 2) for name in DISTINCT)],
 )
 def test_points_of_a_batch_are_no_near_copies(name, told_first):
     space, optimizer = SPACES["vector"], told(begun(name, "vector"), told_first)
@@ -277,12 +278,12 @@ def test_trials_may_be_told_in_any_order(name):
     space = SPACES["mixed"]
     optimizer = Optimizer(space, ALL[name], seed=2)
     rng = np.random.default_rng(0)
-    for _ in range(4):
+    for _ in range(3):
         batch = optimizer.ask(5)
         for index in rng.permutation(5):
             optimizer.tell(batch[index], bowl(space, batch[index].params))
     assert [t.value for t in optimizer.history] == [bowl(space, t.params) for t in optimizer.history]
-    assert [t.rank for t in optimizer.history.finished] == list(range(20))
+    assert [t.rank for t in optimizer.history.finished] == list(range(15))
     assert doubles(space, optimizer.history) == 0
 
 
@@ -301,10 +302,10 @@ def test_a_run_in_which_all_trials_fail_goes_on(name, where):
 @every_registered
 def test_a_run_in_which_every_other_trial_fails_goes_on(name):
     optimizer = Optimizer(SPACES["conditional"], ALL[name], seed=1)
-    for number in range(16):
+    for number in range(14):
         trial = optimizer.ask()
         optimizer.tell(trial, math.inf if number % 2 else bowl(optimizer.space, trial.params))
-    assert len(optimizer.history.complete) == 8
+    assert len(optimizer.history.complete) == 7
     assert doubles(optimizer.space, optimizer.history) == 0
     assert not any("fallback" in t.meta for t in optimizer.history)
 
@@ -351,7 +352,7 @@ TELLING = ("largest", "all zero", "one huge outlier", "far from zero")
 def test_odd_values_do_no_harm(name, values):
     space = SPACES["vector"]
     optimizer = Optimizer(space, ALL[name], seed=1)
-    for number in range(LENGTH):
+    for number in range(LENGTH - 1):
         trial = optimizer.ask()
         optimizer.tell(trial, ODD[values](number, bowl(space, trial.params)))
     assert doubles(space, optimizer.history) == 0
@@ -373,7 +374,7 @@ def test_the_default_does_not_mind_the_unit_of_the_values(unit):
 def test_a_finite_space_is_used_up_before_anything_is_repeated_and_repeats_are_marked(name, caplog):
     space = SPACES["tiny"]
     assert space.size == 9
-    history = told(Optimizer(space, ALL[name], seed=5), 14).history
+    history = told(Optimizer(space, ALL[name], seed=5), 12).history
     assert [r.message for r in caplog.records if "nothing new left" in r.message] == [
         "trial 9 repeats another one: there is nothing new left to try"
     ]
@@ -418,7 +419,7 @@ def test_any_small_finite_space_is_used_up(name, data):
 @every_registered
 def test_integers_and_labels_are_never_doubled(name):
     space = Space(n=Int(0, 9), m=Int(1, 4), a=Choice("x", "y"))
-    history = told(Optimizer(space, ALL[name], seed=0), 22).history
+    history = told(Optimizer(space, ALL[name], seed=0), 16).history
     assert doubles(space, history) == 0
 
 

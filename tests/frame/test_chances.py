@@ -78,7 +78,7 @@ def test_options_get_their_chances_in_turn():
 
 @pytest.mark.parametrize("method", ["mixed", "gp", "addtree"])
 def test_chances_are_given_to_options_beside_those_of_the_best_trial(method):
-    history = told(NESTED, nested, 60, method).history
+    history = told(NESTED, nested, 45, method).history
     given = [trial for trial in history if trial.meta.get("way") == CHANCE]
     assert len(given) >= 3
     assert len({trial.meta["option"] for trial in given}) >= 2

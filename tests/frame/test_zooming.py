@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -207,8 +209,18 @@ def told(optimizer: Optimizer, count: int) -> Optimizer:
     return optimizer
 
 
+@cache
+def _windowed() -> bytes:
+    return pickle.dumps(told(Optimizer(Space(x=Vector(3, 0, 1)), "auto", seed=0), 75))
+
+
+def windowed() -> Optimizer:
+    """A run that has gone into a window; made once."""
+    return pickle.loads(_windowed())
+
+
 def test_a_run_goes_on_in_its_window_after_a_reload_as_if_nothing_had_happened(tmp_path):
-    optimizer = told(Optimizer(Space(x=Vector(3, 0, 1)), "auto", seed=0), 75)
+    optimizer = windowed()
     assert any("within" in trial.meta for trial in optimizer.history)
     optimizer.save(tmp_path / "run.json")
     again = Optimizer.load(tmp_path / "run.json")
@@ -221,8 +233,7 @@ def test_a_run_goes_on_in_its_window_after_a_reload_as_if_nothing_had_happened(t
 
 
 def test_batches_in_a_window_are_not_taken_for_copies_of_each_other():
-    optimizer = told(Optimizer(Space(x=Vector(3, 0, 1)), "auto", seed=0), 75)
-    batch = optimizer.ask(8)
+    batch = windowed().ask(8)
     inside = [trial for trial in batch if "within" in trial.meta]
     assert len(inside) >= 2
     assert not any("instead" in trial.meta for trial in inside)

@@ -53,7 +53,7 @@ def params(study):
 
 
 def test_a_tree_that_was_never_declared_is_searched_to_its_bottom():
-    study = run(tree, 35, hidim.OptunaSampler(seed=0))
+    study = run(tree, 28, hidim.OptunaSampler(seed=0))
     assert study.best_params["one"] == "a"
     assert study.best_value < 1e-4
 

@@ -103,7 +103,7 @@ def test_a_run_goes_on_after_a_reload(name):
 @pytest.mark.parametrize("space", ["mixed", "optimizer"])
 def test_labels_integers_and_conditions(name, space):
     optimizer = Optimizer(CORPUS[space], quick(name, size=2, cycle=4), seed=1)
-    for _ in range(14):
+    for _ in range(10):
         trial = optimizer.ask()
         optimizer.tell(trial, float(np.nansum((CORPUS[space].encode(trial.params) - 0.3) ** 2)))
     assert not any("fallback" in trial.meta for trial in optimizer.history)

@@ -265,7 +265,7 @@ def test_the_peak_takes_a_fraction_of_the_factorisations_of_the_chains():
 
         linalg.cholesky = counting
         try:
-            run(configured(name, raw=64), SPACE, bowl_at(0.2), 20)
+            run(configured(name, raw=64), SPACE, bowl_at(0.2), 12)
         finally:
             linalg.cholesky = original
         counts[name] = calls

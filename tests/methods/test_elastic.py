@@ -52,12 +52,11 @@ def test_the_method_has_the_papers_settings():
 def test_on_flat_ground_it_finds_what_a_plain_search_does_not():
     """One and the same acquisition function: most walks begin on flat ground, and end at a better point."""
     space = Space(x=Vector(25, -1, 1))
-    for seed in (0, 1):
-        elastic, plain = (
-            told(configured("elastic", longest=longest, evaluations=300), 50, space, seed=seed).best.value
-            for longest in (100.0, 1.0)
-        )
-        assert elastic < plain
+    elastic, plain = (
+        told(configured("elastic", longest=longest, evaluations=300), 50, space).best.value
+        for longest in (100.0, 1.0)
+    )
+    assert elastic < plain
 
 
 def test_what_was_found_out_is_in_the_meta_and_explained():
@@ -129,7 +128,7 @@ def test_the_search_is_a_part_of_other_methods(method, more):
     quick = QUICK if "search" in more else {}
     plain = method in ("rpp-gp", "mixed")
     space, function = (SPACE, bowl) if plain else (MIXED, value_of)
-    optimizer = told(configured(method, initial=5, **more, **quick), 9, space, function)
+    optimizer = told(configured(method, initial=5, **more, **quick), 6, space, function)
     optimizer.fail(optimizer.ask(), "crash")
     optimizer.ask()
     last = optimizer.ask()

@@ -51,7 +51,7 @@ def test_a_large_inactive_branch_does_not_stop_the_search_in_the_other():
     """The best points lie in a branch of two parameters beside one of two hundred."""
     space = Space(c=Choice(small=Space(x=Float(0, 1), y=Float(0, 1)), large=Space(w=Vector(200, 0, 1))))
     optimizer = Optimizer(space, seed=0)
-    for _ in range(40):
+    for _ in range(28):
         trial = optimizer.ask()
         p = trial.params
         small = p["c"] == "small"
