@@ -205,7 +205,13 @@ def test_explain_ranks_branches_by_what_is_expected_and_names_what_they_share(in
     first = next(place for place, line in enumerate(lines) if line.startswith("Branches,"))
     assert [line.split()[0] for line in lines[first + 1 : first + 3]] == ["by=adam", "by=sgd"]
     assert " (95 %: 0.1" in lines[first + 1]
-    assert "learnt in 2 of 2 branches" in next(line for line in lines[first:] if line.startswith("  rate "))
+    assert "learnt in both branches" in next(line for line in lines[first:] if line.startswith("  rate "))
+
+
+def test_a_branch_that_is_not_there_is_told_with_those_that_are(known):
+    with pytest.raises(KeyError, match=r"no branch has the title 'by=ada': there are .*'by=adam'"):
+        known["by=ada"]
+    assert "by=ada" not in known
 
 
 def test_results_tell_of_their_branches():

@@ -392,6 +392,31 @@ def test_explain_keeps_labels_that_are_numbers_apart_from_values():
     assert "n: 2 has 0.5 (1 trial), 1 has 0.75 (1 trial), all 1 (1 trial)" in text
 
 
+def test_explain_says_of_options_without_a_value_that_nothing_is_known_of_them():
+    """Neither that they were not tried, if they failed, nor that the choice does not matter at all."""
+    space = Space(x=Float(0, 1), kind=Choice("a", "b", "breaks", "rare"))
+
+    def objective(p):
+        return None if p["kind"] == "breaks" else p["x"]
+
+    points = space.sample(np.random.default_rng(0), 60)
+    points = [p for p in points if p["kind"] != "rare"]
+    trials = [Trial(p, number) for number, p in enumerate(points)]
+    told = [(trial, objective(trial.params)) for trial in trials]
+    done = [t.failed("x", t.number) if v is None else t.completed(v, t.number) for t, v in told]
+    text = Insight(space, History(done)).explain()
+    failed = sum(trial.params["kind"] == "breaks" for trial in done)
+    line = next(line for line in text.splitlines() if line.startswith("  kind: "))
+    assert line.endswith(f"breaks no value ({failed} failed), 1 untried")
+    assert "kind (as far as its options had values)" in text
+
+
+def test_a_parameter_that_is_not_there_is_told_with_those_that_are():
+    shares = Insight(PLANE, evaluated(PLANE, lambda p: p["x"], 12)).importance()
+    with pytest.raises(KeyError, match=r"no parameter has the title 'z': there are .*'y'"):
+        shares["z"]
+
+
 def test_an_insight_says_of_what_it_is():
     assert (
         repr(Insight(PLANE, evaluated(PLANE, lambda p: p["x"], 3)))

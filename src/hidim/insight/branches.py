@@ -29,6 +29,7 @@ from hidim.errors import HidimError
 from hidim.insight.attainable import Expected, alone, expectations, has
 from hidim.insight.fitting import branching
 from hidim.insight.learned import Learned, learn
+from hidim.insight.text import missing
 from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, everywhere, tree
 from hidim.trial import History, Trial, TrialState
@@ -114,6 +115,8 @@ class Branches(Mapping[str, Branch]):
         return {branch.node.title: branch for branch in self.all}
 
     def __getitem__(self, title: str) -> Branch:
+        if title not in self._by_title:
+            raise missing("branch", title, self._by_title)
         return self._by_title[title]
 
     def __iter__(self) -> Iterator[str]:

@@ -24,6 +24,7 @@ import numpy as np
 from hidim._types import Array, Indices, Rng
 from hidim.errors import HidimError
 from hidim.insight.learned import Learned
+from hidim.insight.text import missing
 from hidim.space import Space, Vector
 from hidim.space.columns import Kind
 
@@ -111,6 +112,8 @@ class Importance(Mapping[str, float]):
         return Entry(name, float(self.shares[columns].sum()), columns)
 
     def __getitem__(self, name: str) -> float:
+        if name not in self._by_name:
+            raise missing("parameter", name, self._by_name)
         return self._by_name[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hidim.space.render import printable
+
+#: So many names are listed of those that there are.
+LISTED = 6
 
 
 def short(text: str, most: int, tail: float = 0.5) -> str:
@@ -51,3 +54,15 @@ def rounded(value: float, low: float, high: float) -> list[str]:
     largest, width = max(abs(low), abs(high)), high - low
     digits = 4 if not width > 0.0 else math.floor(math.log10(largest)) - math.floor(math.log10(width)) + 2
     return [f"{number:.{min(max(digits, 2), 9)}g}" for number in (value, low, high)]
+
+
+def missing(kind: str, title: str, known: Iterable[str]) -> KeyError:
+    """What to raise for a title that is not among the known ones, which it names.
+
+    Example:
+        >>> missing("branch", "c", ["a", "b"])
+        KeyError("no branch has the title 'c': there are 'a', 'b'")
+    """
+    names = [repr(name) for name in known if name]
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return KeyError(f"no {kind} has the title {title!r}: there are {', '.join(names[:LISTED])}{more}")

@@ -4,75 +4,38 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator
 
 import numpy as np
 
-from hidim._limits import COLUMNS_OF_INSIGHT
-from hidim._types import Array
 from hidim.errors import HidimError
 from hidim.frame.settled import DESIGN
-from hidim.insight.branches import Branch, Branches
-from hidim.insight.components import Components, last_structure
-from hidim.insight.importance import Entry, Importance, percent
+from hidim.insight.choices import LONGEST, branches, options
+from hidim.insight.components import last_structure
+from hidim.insight.findings import GOOD, POOR, Findings, trust
+from hidim.insight.importance import Entry, percent
 from hidim.insight.interactions import Interactions
-from hidim.insight.learned import CENTRAL, CONSIDERABLE, Learned
-from hidim.insight.text import counted, rounded, short, shortened
-from hidim.space import Choice, Space
+from hidim.insight.learned import CENTRAL, CONSIDERABLE
+from hidim.insight.text import counted, short, shortened
+from hidim.space import Choice
 from hidim.space.columns import Kind, kind_of
 from hidim.space.tree import Vertex
-from hidim.trial import History, Trial, TrialState, alike
+from hidim.trial import TrialState, alike
 
-#: How many of each thing are listed: failures, parameters, choices, their options, branches, shared nodes.
-MOST_REASONS, MOST_PARAMETERS, MOST_CHOICES, MOST_OPTIONS, MOST_BRANCHES, MOST_SHARED = 4, 6, 5, 4, 5, 3
+#: How many of each thing are listed: failures, parameters.
+MOST_REASONS, MOST_PARAMETERS = 4, 6
 #: Groups of a sum, pairs and idle parameters that are listed.
 MOST_GROUPS, MOST_PAIRS, MOST_IDLE = 6, 5, 8
-#: Lines are broken after this many characters, and names cut to that many.
-WIDTH, LONGEST = 110, 40
+#: Lines are broken after this many characters.
+WIDTH = 110
 #: Parameters are listed until they add up to this share.
 NEARLY_ALL = 0.95
 #: A best value this near a bound, as a share of the range, lies at the bound.
 AT_BOUND = 0.01
-#: Below the first R² on left-out trials the model is a guess, from the second on it is good.
-POOR, GOOD = 0.2, 0.6
 #: An idle parameter has less than this part of what each would have if all mattered alike.
 UNEVEN = 0.25
-#: Shares of common nodes are told from here on.
-NOTABLE = 0.01
 #: Below this share of starts on flat ground, nothing is gained by walking down the length-scales.
 HARDLY = 0.05
-
-
-class Findings(Protocol):
-    """What there is to tell of; `Insight` finds it out."""
-
-    space: Space
-    history: History
-    maximize: bool
-    pruned: int
-
-    @property
-    def best(self) -> Trial: ...
-
-    @property
-    def ranked(self) -> list[Trial]: ...
-
-    @property
-    def points(self) -> Array: ...
-
-    @property
-    def learned(self) -> Learned: ...
-
-    def importance(self) -> Importance: ...
-
-    def branches(self) -> Branches: ...
-
-    def components(self) -> Components: ...
-
-    def interactions(self) -> Interactions: ...
-
-    def vertex(self, column: int) -> Vertex: ...
 
 
 def explain(insight: Findings) -> str:
@@ -81,7 +44,7 @@ def explain(insight: Findings) -> str:
     if insight.history.complete:
         lines += [*_progress(insight), *_walks(insight), *_lessons(insight), *_together(insight)]
         lines += [*_groups(insight)]
-        lines += [*_options(insight), *_branches(insight)]
+        lines += [*options(insight), *branches(insight)]
     broken = (textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in lines)
     return "\n".join(broken)
 
@@ -173,7 +136,7 @@ def _lessons(insight: Findings) -> Iterator[str]:
         return
     n, quality = len(insight.learned.posterior.y), insight.learned.quality
     yield ""
-    yield f"What matters, as a model of {'only ' if n < 15 else ''}{n} trials sees it ({_trust(quality)}):"
+    yield f"What matters, as a model of {'only ' if n < 15 else ''}{n} trials sees it ({trust(quality)}):"
     listed = _until(NEARLY_ALL, shares.entries(MOST_PARAMETERS))
     names = shortened([entry.name for entry in listed], LONGEST)
     width = max(map(len, names))
@@ -196,12 +159,6 @@ def _until(share: float, entries: list[Entry]) -> list[Entry]:
     """The first entries that add up to a share, at least one."""
     before = np.cumsum([0.0, *(entry.share for entry in entries[:-1])])
     return [entry for entry, told in zip(entries, before, strict=True) if told < share]
-
-
-def _trust(quality: float) -> str:
-    if quality < POOR:
-        return "a guess, for it hardly predicts left-out trials"
-    return f"{'it' if quality >= GOOD else 'roughly: it'} predicts left-out trials with R² = {quality:.2f}"
 
 
 def _good_values(insight: Findings, entry: Entry) -> str:
@@ -294,7 +251,7 @@ def _together(insight: Findings) -> Iterator[str]:
     yield ""
     yield (
         f"Of the values themselves, {percent(known.additive)} adds up over single parameters "
-        f"({_trust(known.quality)})."
+        f"({trust(known.quality)})."
     )
     pairs = [
         f"{short(pair.first, LONGEST)} × {short(pair.second, LONGEST)} ({percent(pair.share)})"
@@ -304,7 +261,8 @@ def _together(insight: Findings) -> Iterator[str]:
         yield f"Interacting: {', '.join(pairs)}{_and_more(len(known.pairs) - len(pairs))}."
     idle = _idle(insight, known)
     if idle and known.quality >= GOOD:
-        listed = shortened(idle[:MOST_IDLE], LONGEST)
+        shown = shortened(idle[:MOST_IDLE], LONGEST)
+        listed = [text + _as_far_as(insight, name) for text, name in zip(shown, idle, strict=False)]
         rest = _and_more(len(idle) - len(listed))
         yield f"Next to no effect over the whole space: {', '.join(listed)}{rest}."
 
@@ -315,6 +273,16 @@ def _idle(insight: Findings, known: Interactions) -> list[str]:
     names = insight.space.columns.names
     moving = {names[column] for column in np.flatnonzero(shares >= UNEVEN / len(shares))}
     return [name for name in known.idle if name not in moving]
+
+
+def _as_far_as(insight: Findings, name: str) -> str:
+    """What is added to the name of a choice of which some options never had a value."""
+    vertex = insight.vertex(insight.space.columns.names.index(name))
+    if not isinstance(vertex.parameter, Choice):
+        return ""
+    values = insight.points[:, vertex.start]
+    seen = len(np.unique(values[~np.isnan(values)]))
+    return "" if seen == vertex.parameter.levels else " (as far as its options had values)"
 
 
 def _and_more(count: int) -> str:
@@ -333,115 +301,9 @@ def _groups(insight: Findings) -> Iterator[str]:
         return
     kind = "directions" if any(effect.weights for c in known for effect in c.effects) else "groups"
     yield ""
-    yield f"As a sum over the {kind} of the method's model ({_trust(known.quality)}):"
+    yield f"As a sum over the {kind} of the method's model ({trust(known.quality)}):"
     for component in known[:MOST_GROUPS]:
         yield f"  {percent(component.share):>5}  {short(component.title, WIDTH - 12)}"
     rest = known[MOST_GROUPS:]
     if rest:
         yield f"  {percent(sum(c.share for c in rest)):>5}  {counted(len(rest), 'other group')}"
-
-
-# -- choices -----------------------------------------------------------------------------------------------
-
-
-def _options(insight: Findings) -> Iterator[str]:
-    if insight.space.dim > COLUMNS_OF_INSIGHT:  # too wide to be encoded for this alone
-        return
-    choices = [
-        v for v in _by_importance(insight) if isinstance(v.parameter, Choice) and v.parameter.levels > 1
-    ]
-    if choices:
-        yield ""
-        yield "Options, by their best values:"
-    for vertex in choices[:MOST_CHOICES]:
-        yield f"  {short(vertex.title, LONGEST)}: {', '.join(_ranking(insight, vertex))}"
-    if len(choices) > MOST_CHOICES:
-        yield f"  and {counted(len(choices) - MOST_CHOICES, 'more choice')}"
-
-
-def _by_importance(insight: Findings) -> list[Vertex]:
-    try:
-        places = {title: place for place, title in enumerate(insight.importance())}
-    except HidimError:
-        return list(insight.space.vertices)
-    return sorted(insight.space.vertices, key=lambda vertex: places[vertex.title])
-
-
-def _ranking(insight: Findings, vertex: Vertex) -> list[str]:
-    """The options of a choice, each with its best value and the number of its trials."""
-    labels = (
-        [option.label for option in vertex.parameter.options] if isinstance(vertex.parameter, Choice) else []
-    )
-    column = insight.points[:, vertex.start]
-    active = np.flatnonzero(~np.isnan(column))
-    picked = vertex.parameter.scale.from_unit(column[active]).astype(np.intp)
-    told = []
-    for option in dict.fromkeys(picked.tolist()):  # in the order of their best trials
-        rows = active[picked == option]
-        name = f"{labels[option]} has" if isinstance(labels[option], int | float) else labels[option]
-        told.append(f"{name} {insight.ranked[rows[0]].value:.4g} ({counted(len(rows), 'trial')})")
-    worse, untried = len(told) - MOST_OPTIONS, len(labels) - len(told)
-    rest = [f"{worse} worse"] if worse > 0 else []
-    return told[:MOST_OPTIONS] + rest + ([f"{untried} without a value"] if untried else [])
-
-
-# -- branches ----------------------------------------------------------------------------------------------
-
-
-def _branches(insight: Findings) -> Iterator[str]:
-    try:
-        known = insight.branches()
-    except HidimError:  # no branches, or too many columns
-        return
-    if known.learned is None:  # the options have told the rest
-        return
-    leaves = [branch for branch in known.all if branch.is_leaf]
-    sign = -1.0 if insight.maximize else 1.0
-    leaves.sort(key=lambda b: sign * b.expected.value if b.expected else np.inf)  # stable: unknown ones last
-    listed = leaves[:MOST_BRANCHES]
-    names = shortened([branch.node.title for branch in listed], LONGEST)
-    width = max(map(len, names))
-    yield ""
-    yield f"Branches, by the best that a model finds attainable there ({_trust(known.learned.quality)}):"
-    for name, branch in zip(names, listed, strict=True):
-        yield f"  {name:<{width}}  {expectation(branch, '95 %: ')}; {_seen(branch)}"
-    if len(leaves) > len(listed):
-        yield f"  and {len(leaves) - len(listed)} more"
-    yield from _common(known.all)
-
-
-def expectation(branch: Branch, title: str = "") -> str:
-    """The best value that can be attained in a branch and, after a title, its interval: "0.1 (0.07 to 0.11)".
-
-    A dash where nothing is known.
-    """
-    expected = branch.expected
-    if expected is None:
-        return "–"
-    value, low, high = rounded(expected.value, expected.low, expected.high)
-    return f"{value} ({title}{low} to {high})"
-
-
-def _seen(branch: Branch) -> str:
-    failed = f", {branch.failed} failed" if branch.failed else ""
-    if branch.best is None:
-        return f"no value yet{failed}"
-    return f"best {branch.best.value:.4g} of {counted(branch.complete, 'trial')}{failed}"
-
-
-def _common(known: Sequence[Branch]) -> Iterator[str]:
-    """What branches learn from each other."""
-    shared = [b for b in known if b.paths > 1 and (b.share or 0.0) >= NOTABLE]
-    listed = sorted(shared, key=lambda branch: -(branch.share or 0.0))[:MOST_SHARED]
-    if listed:
-        yield "What several branches have in common, and its share of the variation among them:"
-        names = shortened([", ".join(branch.names) for branch in listed], LONGEST)
-        width = max(map(len, names))
-        for name, branch in zip(names, listed, strict=True):
-            yield f"  {name:<{width}}  {percent(branch.share or 0.0):>5}  {learnt_in(branch)}"
-
-
-def learnt_in(branch: Branch) -> str:
-    """From how many branches the trials of a node come, as "learnt in 2 of 4 branches"."""
-    ways = f"{branch.ways}" if branch.ways < 10**6 else f"{branch.ways:.1e}"
-    return f"learnt in {branch.paths} of {ways} branches"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hidim.insight import Insight
+from hidim.insight.findings import POOR
 from hidim.insight.importance import Entry, Importance, percent
 from hidim.insight.text import shortened
-from hidim.insight.words import POOR
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, plain, quiet
 
 #: Bars of single names, and characters of a name.

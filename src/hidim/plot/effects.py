@@ -10,9 +10,9 @@ import numpy as np
 from hidim._optional import require
 from hidim.insight import Component, Components, Effect
 from hidim.insight.components import direction_name
+from hidim.insight.findings import POOR
 from hidim.insight.importance import percent
 from hidim.insight.text import short
-from hidim.insight.words import POOR
 from hidim.plot.curves import rows_of
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, label, plain, quiet
 

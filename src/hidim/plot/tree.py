@@ -12,9 +12,10 @@ import numpy as np
 
 from hidim._optional import require
 from hidim.insight import Branch, Branches, Insight
+from hidim.insight.choices import NOTABLE, expectation
+from hidim.insight.findings import POOR
 from hidim.insight.importance import percent
 from hidim.insight.text import counted, short
-from hidim.insight.words import NOTABLE, POOR, expectation
 from hidim.plot.layout import LARGE, LITTLE, Arrangement, Size, below
 from hidim.plot.style import ACCENT, DARK, GREY, PALE, SMALL, heading, plain, wants_log
 from hidim.space.nodes import Node
