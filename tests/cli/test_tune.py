@@ -94,6 +94,7 @@ def test_the_same_line_again_finishes_what_is_missing(run, folder):
     code, out, _ = run("tune", "space.toml", "--trials", "9", "--method", "sobol", *COMMAND)
     assert code == 0
     assert "best" in out
+    assert "no trial was run: all 9 trials were done already; --trials with a larger number goes on" in out
     assert (whole / "space.hidim.jsonl").read_bytes() == before  # nothing was left to do
 
 
@@ -298,6 +299,8 @@ def test_one_study_by_two_calls(run, folder):
     assert not (folder / "space.hidim.jsonl").exists()
     rows = [json.loads(line) for line in run("export", "--json", *url)[1].splitlines()]
     assert len(rows) == 8
+    again = run("tune", "space.toml", "--trials", "8", "--method", "random", *url, *COMMAND)[1]
+    assert "no trial was run: all 8 trials were done already" in again
     best = json.loads(run("best", "--json", *url)[1])
     assert best["value"] == min(row["value"] for row in rows if row["value"] is not None)
     assert "p.py" in run("show", *url)[1]

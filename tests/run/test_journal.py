@@ -165,7 +165,7 @@ def test_a_finished_journal_evaluates_nothing(path):
     second = run(path, function=uncalled)
     assert list(first.history) == list(second.history)
     assert second.best == first.best
-    assert second.stopped == "all 12 trials are done"
+    assert second.stopped == "all 12 trials were done already"
     assert path.read_bytes() == before
 
 

@@ -157,7 +157,9 @@ def closing(result: Result, line: str, where: str, which: str, *, quiet: bool) -
         return "\n".join(rows)
     rows += ["", " · ".join([counts(result.history), *times(result.history, result.own_seconds)])]
     rows += [f"  {count} × {reason}" for reason, count in failures(result.history)]
-    if not result.stopped.startswith("all "):
+    if result.stopped.endswith("already"):
+        rows.append(f"no trial was run: {result.stopped}; --trials with a larger number goes on")
+    elif not result.stopped.startswith("all "):
         rows.append(f"ended: {result.stopped}")
     rows += ["", f"  {line}", ""]
     rows.append(f"kept in {where} · next: hidim report{which}" + ", hidim explain, hidim show" * (not which))

@@ -35,6 +35,7 @@ from hidim.programs.program import Program
 from hidim.programs.spacefile import read_space
 from hidim.programs.tuning import Plan
 from hidim.result import Kept, Result
+from hidim.run.driver import all_done
 from hidim.run.evaluate import NoValue
 from hidim.run.mistakes import failed_alike
 from hidim.run.progress import Progress, Standing
@@ -125,7 +126,7 @@ class Shared:
             self._progress.close()
         if self._error is not None:
             raise self._error
-        return self._stopping or f"all {self._plan.trials} trials are done"
+        return self._stopping or all_done(self._plan.trials, self._values + self._failures)
 
     def _work(self) -> None:
         try:

@@ -32,6 +32,11 @@ Callback = Callable[[Trial, History], object]
 NEGLIGIBLE = 0.01
 
 
+def all_done(count: float | None, run: int) -> str:
+    """Why a run ended that has all of its trials, `run` of them by this call."""
+    return f"all {count} trials {'are done' if run else 'were done already'}"
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a run ends, and who is told of its trials."""
@@ -104,7 +109,7 @@ class Driver:
             self._guarded("progress", self._progress.close)
             if self._ahead is not None:
                 self._optimizer.withdraw(self._ahead)
-        return self._stopping or f"all {self._limits.n_trials} trials are done"
+        return self._stopping or all_done(self._limits.n_trials, self._reported)
 
     def _loop(self) -> None:
         while True:
