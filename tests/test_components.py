@@ -105,6 +105,7 @@ def test_conditional_spaces_have_effects_where_parameters_exist():
     inactive = "m=two/c" if best["m"] == "one" else "m=one/a"
     assert effects[inactive].at is None
     assert effects["d"].mean[-1] - effects["d"].mean[0] == pytest.approx(1.0, abs=0.2)
+    assert "What m decides is told by branches()." in str(known)
 
 
 def test_parts_of_nested_groups_add_up():

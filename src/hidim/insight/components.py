@@ -35,6 +35,7 @@ from hidim.insight.learned import CENTRAL, Learned, check_width, learn
 from hidim.insight.text import short
 from hidim.space import Choice, Float, Int, Space
 from hidim.space.columns import Kind
+from hidim.space.nodes import is_fork
 from hidim.space.tree import Vertex
 from hidim.trial import History, Trial
 
@@ -103,11 +104,13 @@ class Components(Sequence[Component]):
     Args:
         found: all of them.
         quality: R² of the sum on left-out trials.
+        forks: choices on which other parameters depend; they are in no group.
     """
 
-    def __init__(self, found: Sequence[Component], quality: float) -> None:
+    def __init__(self, found: Sequence[Component], quality: float, forks: Sequence[str] = ()) -> None:
         self._found = tuple(sorted(found, key=lambda component: -component.share))
         self.quality = quality
+        self.forks = tuple(forks)
 
     def __getitem__(self, place: Any) -> Any:
         return self._found[place]
@@ -117,6 +120,8 @@ class Components(Sequence[Component]):
 
     def __str__(self) -> str:
         lines = [f"{percent(c.share):>5}  {short(c.title, 100)}" for c in self]
+        if self.forks:
+            lines.append(f"What {short(', '.join(self.forks), 60)} decides is told by branches().")
         return "\n".join([*lines, f"R² {self.quality:.2f} on left-out trials"])
 
     def __repr__(self) -> str:
@@ -156,7 +161,8 @@ def components(
     learned = learn(view, history, maximize=maximize)
     mixing = mixing_of(mixable(space), structure) if "weights" in structure else None
     found = _Decomposition(learned, mixing, space.encode(best.params))
-    return Components([found.component(place) for place in range(len(found.terms))], learned.quality)
+    forks = [vertex.title for vertex in space.vertices if is_fork(vertex)]
+    return Components([found.component(place) for place in range(len(found.terms))], learned.quality, forks)
 
 
 @dataclass(frozen=True, eq=False)
