@@ -38,6 +38,20 @@ FLAT = {
     "ackley8-60-shifted": 120,
     "levy10-100-shifted": 150,
 }
+#: Eight of them in long runs, for parts that begin when a run has settled; with two thirds of the seeds.
+LONG = dict.fromkeys(
+    (
+        "rastrigin-6-shifted",
+        "rosenbrock-8-shifted",
+        "griewank-8-shifted",
+        "ackley-10-shifted",
+        "levy-15-shifted",
+        "styblinski-15-shifted",
+        "rep-hartmann6-12-shifted",
+        "levy10-100-shifted",
+    ),
+    500,
+)
 TREES = {"jenatton-shifted": 60, "training": 60, "pipeline": 80, "network": 100}
 
 WHOLE = "hidim:mixed"
@@ -59,6 +73,16 @@ BOTH = {
 PARTS_FLAT = BOTH | {
     "no windows": "hidim:mixed(frame=cube)",
     "no starts where columns differ": "hidim:mixed(apart=false)",
+    "none of bold, restless, thorough": "hidim:mixed(bold=0,restless=0,thorough=false)",
+}
+PARTS_LONG = {
+    about: PARTS_FLAT[about]
+    for about in (
+        "no bold suggestions",
+        "never restless",
+        "no thorough search",
+        "none of bold, restless, thorough",
+    )
 }
 PARTS_TREES = BOTH | {
     "no functions of single parameters": "hidim:mixed(effects=false)",
@@ -75,7 +99,7 @@ def table(
     """One row for every part, as Markdown."""
     found: dict[tuple[str, str], dict[int, float]] = {}
     for record in records:
-        if not record["error"] and record["problem"] in problems:
+        if not record["error"] and problems.get(record["problem"]) == record["evaluations"]:
             cell = found.setdefault((record["problem"], record["method"]), {})
             cell[int(record["seed"])] = final_regret(record)
     rows = []
@@ -126,14 +150,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("ablation.jsonl"))
     args = parser.parse_args()
     jobs = []
-    for problems, parts in ((FLAT, PARTS_FLAT), (TREES, PARTS_TREES)):
+    asked = (
+        (FLAT, PARTS_FLAT, args.seeds),
+        (TREES, PARTS_TREES, args.seeds),
+        (LONG, PARTS_LONG, 2 * args.seeds // 3),
+    )
+    for problems, parts, seeds in asked:
         for name, count in problems.items():
-            jobs += plan([name], [WHOLE], range(2 * args.seeds), count)
-            jobs += plan([name], list(parts.values()), range(args.seeds), count)
+            jobs += plan([name], [WHOLE], range(2 * seeds), count)
+            jobs += plan([name], list(parts.values()), range(seeds), count)
     place = {id(job): job.seed // 2 if job.method == WHOLE else job.seed for job in jobs}
     sweep(sorted(jobs, key=lambda job: place[id(job)]), args.out, args.jobs)
     records = read_records(args.out)
     print(table(records, FLAT, PARTS_FLAT, "flat"))
+    print()
+    print(table(records, LONG, PARTS_LONG, "flat, 500 evaluations"))
     print()
     print(table(records, TREES, PARTS_TREES, "conditional"))
 
