@@ -4,8 +4,8 @@
 
 No flat problem of these is in `hidim bench suite`. Shown is the chance that a run of the whole is better than
 one without the part, both with any seed, as a mean over problems: above 50 %, the part pays. Each is tested
-by Wilcoxon's rank sums, added up over problems (van Elteren 1960). The whole is in every comparison, so it
-has twice as many seeds.
+by Wilcoxon's rank sums, added up over problems (van Elteren 1960), which make as much of the last digits as
+of a wrong basin. The whole is in every comparison, so it has twice as many seeds.
 """
 
 from __future__ import annotations

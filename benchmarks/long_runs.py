@@ -1,4 +1,4 @@
-"""Long runs: what is still gained after trial 300, on seven problems of the suite.
+"""Long runs: what is still gained after trial 300, on eight problems of the suite.
 
     cd benchmarks
     python long_runs.py results/suite-auto-1000.jsonl results/suite-1000.jsonl \\
@@ -26,7 +26,7 @@ OURS = "hidim:auto"
 STOPS = (300, 500, 700, 1000)
 
 #: Methods that were run with all seeds wherever there are but numbers.
-RANKED = {OURS, "turbo", "pycma", "random"}
+RANKED = {OURS, "turbo", "pycma", "optuna-tpe", "random"}
 
 #: By problem, then by method: regret so far (runs, trials).
 Found = Mapping[str, Mapping[str, Array]]
