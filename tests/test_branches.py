@@ -214,6 +214,15 @@ def test_a_branch_that_is_not_there_is_told_with_those_that_are(known):
     assert "by=ada" not in known
 
 
+def test_printed_they_are_a_table(known):
+    lines = str(known).splitlines()
+    assert len(lines) == len(known)
+    assert lines[0].startswith("all ")
+    assert f"best {known['by=adam'].best.value:.4g} of" in next(
+        line for line in lines if line.startswith("by=adam")
+    )
+
+
 def test_results_tell_of_their_branches():
     result = minimize(value, SPACE, 4, method="random", seed=0)
     assert result.branches()[""].complete == 4

@@ -411,6 +411,21 @@ def test_explain_says_of_options_without_a_value_that_nothing_is_known_of_them()
     assert "kind (as far as its options had values)" in text
 
 
+def test_explain_does_not_judge_parameters_that_never_had_a_value():
+    space = Space(x=Float(0, 1), m=Choice(good=Space(a=Float(0, 1)), bad=Space(z=Float(0, 1), n=Int(1, 9))))
+    trials = []
+    for number, p in enumerate(space.sample(np.random.default_rng(0), 40)):
+        trial = Trial(p, number)
+        done = trial.failed("x", number) if p["m"] == "bad" else trial.completed(p["x"] + p["a"], number)
+        trials.append(done)
+    text = Insight(space, History(trials)).explain()
+    idle = next((line for line in text.splitlines() if line.startswith("Next to no effect")), "")
+    assert "m=bad" not in idle
+    for line in text.splitlines():
+        if line.startswith("  m=bad/"):
+            assert line.endswith("a guess: no trial that has it has a value")
+
+
 def test_a_parameter_that_is_not_there_is_told_with_those_that_are():
     shares = Insight(PLANE, evaluated(PLANE, lambda p: p["x"], 12)).importance()
     with pytest.raises(KeyError, match=r"no parameter has the title 'z': there are .*'y'"):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hidim import Float, Result
+from hidim import Float, Int, Result
 from hidim.cli import main
 
 SPACE = """
@@ -94,7 +94,7 @@ def test_the_same_line_again_finishes_what_is_missing(run, folder):
     code, out, _ = run("tune", "space.toml", "--trials", "9", "--method", "sobol", *COMMAND)
     assert code == 0
     assert "best" in out
-    assert "no trial was run: all 9 trials were done already; --trials with a larger number goes on" in out
+    assert "no trial was run: 9 are done already; --trials with more than 9 goes on" in out
     assert (whole / "space.hidim.jsonl").read_bytes() == before  # nothing was left to do
 
 
@@ -239,6 +239,9 @@ Options:
   --drop FLOAT RANGE        Dropout  [0<=x<=1]
   --mode <MODE>             Mode [default: fast] [possible values: fast, slow]
   --decay D                 between 0.1 and 5 (default 0.5)
+  --mixing M                between 0 and 1
+  --depth INT               between 0 and 1
+  --steps S                 from 1 to 40
   --checkpoint[=NUMBER]     how often (default 10)
   --batch-size N, -b N      of a batch (default: 64)
   --sizes SIZES [SIZES ...] of layers (default: [64, 32])
@@ -256,11 +259,25 @@ def test_what_init_makes_of_a_help(run, folder):
     code, out, _ = run("init", "h.toml", "--", "./prog")
     assert code == 0
     space = read_space("h.toml")
-    assert list(space) == ["lr", "layers", "drop", "mode", "decay", "checkpoint", "batch_size"]
+    assert list(space) == [
+        "lr",
+        "layers",
+        "drop",
+        "mode",
+        "decay",
+        "mixing",
+        "depth",
+        "steps",
+        "checkpoint",
+        "batch_size",
+    ]
     assert (space["layers"].low, space["layers"].high) == (1, 8)
     assert isinstance(space["drop"], Float)
     assert space["mode"].labels == ("fast", "slow")
     assert (space["decay"].low, space["decay"].high) == (0.1, 5.0)
+    assert isinstance(space["mixing"], Float)
+    assert isinstance(space["depth"], Int)
+    assert isinstance(space["steps"], Int)
     assert "--checkpoint={checkpoint} --batch-size {batch_size}" in out
     text = Path("h.toml").read_text()
     assert "# of a batch" in text
@@ -300,7 +317,7 @@ def test_one_study_by_two_calls(run, folder):
     rows = [json.loads(line) for line in run("export", "--json", *url)[1].splitlines()]
     assert len(rows) == 8
     again = run("tune", "space.toml", "--trials", "8", "--method", "random", *url, *COMMAND)[1]
-    assert "no trial was run: all 8 trials were done already" in again
+    assert "no trial was run: 8 are done already" in again
     best = json.loads(run("best", "--json", *url)[1])
     assert best["value"] == min(row["value"] for row in rows if row["value"] is not None)
     assert "p.py" in run("show", *url)[1]

@@ -158,7 +158,8 @@ def closing(result: Result, line: str, where: str, which: str, *, quiet: bool) -
     rows += ["", " · ".join([counts(result.history), *times(result.history, result.own_seconds)])]
     rows += [f"  {count} × {reason}" for reason, count in failures(result.history)]
     if result.stopped.endswith("already"):
-        rows.append(f"no trial was run: {result.stopped}; --trials with a larger number goes on")
+        done = len(result.history.finished)
+        rows.append(f"no trial was run: {done} are done already; --trials with more than {done} goes on")
     elif not result.stopped.startswith("all "):
         rows.append(f"ended: {result.stopped}")
     rows += ["", f"  {line}", ""]

@@ -29,7 +29,7 @@ from hidim.errors import HidimError
 from hidim.insight.attainable import Expected, alone, expectations, has
 from hidim.insight.fitting import branching
 from hidim.insight.learned import Learned, learn
-from hidim.insight.text import missing
+from hidim.insight.text import counted, missing, rounded
 from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, everywhere, tree
 from hidim.trial import History, Trial, TrialState
@@ -125,8 +125,36 @@ class Branches(Mapping[str, Branch]):
     def __len__(self) -> int:
         return len(self._by_title)
 
+    def __str__(self) -> str:
+        titles = [branch.node.title or "all" for branch in self.all]
+        width = max(map(len, titles))
+        return "\n".join(
+            f"{title:<{width}}  {expectation(branch, '95 %: ')}; {seen(branch)}"
+            for title, branch in zip(titles, self.all, strict=True)
+        )
+
     def __repr__(self) -> str:
         return f"Branches({', '.join(map(repr, self))})"
+
+
+def expectation(branch: Branch, title: str = "") -> str:
+    """The best value that can be attained in a branch and, after a title, its interval: "0.1 (0.07 to 0.11)".
+
+    A dash where nothing is known.
+    """
+    expected = branch.expected
+    if expected is None:
+        return "–"
+    value, low, high = rounded(expected.value, expected.low, expected.high)
+    return f"{value} ({title}{low} to {high})"
+
+
+def seen(branch: Branch) -> str:
+    """The best value that was seen in a branch, as "best 0.2 of 6 trials"."""
+    failed = f", {branch.failed} failed" if branch.failed else ""
+    if branch.best is None:
+        return f"no value yet{failed}"
+    return f"best {branch.best.value:.4g} of {counted(branch.complete, 'trial')}{failed}"
 
 
 def branches(space: Space, history: History, *, maximize: bool, best: Trial | None) -> Branches:

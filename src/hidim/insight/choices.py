@@ -10,10 +10,10 @@ import numpy as np
 from hidim._limits import COLUMNS_OF_INSIGHT
 from hidim._types import Array, Indices
 from hidim.errors import HidimError
-from hidim.insight.branches import Branch
+from hidim.insight.branches import Branch, expectation, seen
 from hidim.insight.findings import Findings, trust
 from hidim.insight.importance import percent
-from hidim.insight.text import counted, rounded, short, shortened
+from hidim.insight.text import counted, short, shortened
 from hidim.space import Choice
 from hidim.space.tree import Vertex
 
@@ -94,29 +94,10 @@ def branches(insight: Findings) -> Iterator[str]:
     yield ""
     yield f"Branches, by the best that a model finds attainable there ({trust(known.learned.quality)}):"
     for name, branch in zip(names, listed, strict=True):
-        yield f"  {name:<{width}}  {expectation(branch, '95 %: ')}; {_seen(branch)}"
+        yield f"  {name:<{width}}  {expectation(branch, '95 %: ')}; {seen(branch)}"
     if len(leaves) > len(listed):
         yield f"  and {len(leaves) - len(listed)} more"
     yield from _common(known.all)
-
-
-def expectation(branch: Branch, title: str = "") -> str:
-    """The best value that can be attained in a branch and, after a title, its interval: "0.1 (0.07 to 0.11)".
-
-    A dash where nothing is known.
-    """
-    expected = branch.expected
-    if expected is None:
-        return "–"
-    value, low, high = rounded(expected.value, expected.low, expected.high)
-    return f"{value} ({title}{low} to {high})"
-
-
-def _seen(branch: Branch) -> str:
-    failed = f", {branch.failed} failed" if branch.failed else ""
-    if branch.best is None:
-        return f"no value yet{failed}"
-    return f"best {branch.best.value:.4g} of {counted(branch.complete, 'trial')}{failed}"
 
 
 def _common(known: Sequence[Branch]) -> Iterator[str]:

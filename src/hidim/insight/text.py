@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from hidim.space.render import printable
 
@@ -57,12 +58,15 @@ def rounded(value: float, low: float, high: float) -> list[str]:
 
 
 def missing(kind: str, title: str, known: Iterable[str]) -> KeyError:
-    """What to raise for a title that is not among the known ones, which it names.
+    """What to raise for a title that is not among the known ones: those that may have been meant come first.
 
     Example:
-        >>> missing("branch", "c", ["a", "b"])
-        KeyError("no branch has the title 'c': there are 'a', 'b'")
+        >>> missing("parameter", "c", ["a", "m=b/c"])
+        KeyError("no parameter has the title 'c': there are 'm=b/c', 'a'")
     """
-    names = [repr(name) for name in known if name]
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return KeyError(f"no {kind} has the title {title!r}: there are {', '.join(names[:LISTED])}{more}")
+    names = [name for name in known if name]
+    ends = [name for name in names if title and name.endswith(("/" + title, "=" + title))]
+    listed = list(dict.fromkeys([*ends, *get_close_matches(title, names), *names]))
+    more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+    there = ", ".join(map(repr, listed[:LISTED]))
+    return KeyError(f"no {kind} has the title {title!r}: there are {there}{more}")

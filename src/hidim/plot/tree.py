@@ -12,7 +12,8 @@ import numpy as np
 
 from hidim._optional import require
 from hidim.insight import Branch, Branches, Insight
-from hidim.insight.choices import NOTABLE, expectation
+from hidim.insight.branches import expectation
+from hidim.insight.choices import NOTABLE
 from hidim.insight.findings import POOR
 from hidim.insight.importance import percent
 from hidim.insight.text import counted, short

@@ -54,6 +54,10 @@ RANGE = re.compile(
 )
 VALUES = re.compile(r"[\[(]possible values: (?P<values>[^\])]+)[\])]", re.IGNORECASE)
 
+#: What stands for a whole number; without it, so narrow a range is one of broken numbers.
+WHOLE = re.compile(r"(int(eger)?( range)?|n|k|num(ber)?|count|level)", re.IGNORECASE)
+NARROW = 2.0
+
 #: An option that takes several values, which argparse writes as [X ...] or X [X ...].
 SEVERAL = re.compile(r"\[?\w+ \.\.\.\]")
 
@@ -69,7 +73,7 @@ class Argument:
         default: a number or a word, as text.
         bounds: as text, if the help has them.
         joined: whether option and value are one word, as in `--prune=now`.
-        broken: whether the help says that it may be a broken number.
+        broken: whether it may be a broken number, by what the help says of it.
     """
 
     option: str
@@ -184,10 +188,8 @@ class Found:
         return " ".join(["hidim tune", shlex.quote(place), "--", shlex.join(self.command), *flags])
 
     def toml(self, place: str) -> str:
-        head = (
-            f"# From the help of {shlex.join(self.command)}. Ranges are guesses: look over them, and delete\n"
-        )
-        head += "# what should not vary, here and in the command:\n#\n"
+        head = f"# From the help of {shlex.join(self.command)}. Types and ranges are guesses: look over\n"
+        head += "# them, and delete what should not vary, here and in the command:\n#\n"
         return head + f"#   {self.tune(place)}\n\n" + "\n\n".join(a.table() for a in self.arguments) + "\n"
 
 
@@ -249,15 +251,18 @@ def _argument(option: str, value: str, words: str) -> Argument:
     listed = VALUES.search(words)
     inner = value.strip("[]=<>{}()") if listed is None else listed["values"]
     labels = tuple(part.strip() for part in re.split(r"[,|]", inner)) if re.search(r"[,|]", inner) else ()
-    default = DEFAULT.search(words)
+    default, bounds = DEFAULT.search(words), None if labels else _bounds(words)
+    broken = re.fullmatch(r"float|real|double", inner, re.IGNORECASE) is not None
+    if bounds is not None and default is None and not WHOLE.fullmatch(inner):
+        broken |= float(bounds[1]) - float(bounds[0]) <= NARROW  # a rate, a probability
     return Argument(
         option,
         said[:120],
         tuple(label for label in dict.fromkeys(labels) if label and label != "..."),
         None if default is None else default["value"].rstrip("."),
-        None if labels else _bounds(words),
+        bounds,
         joined,
-        re.fullmatch(r"float|real|double", inner, re.IGNORECASE) is not None,
+        broken,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hidim._types import Array
 from hidim.insight import Branch, Branches, Component, Components, Effect, Interactions, Slice
-from hidim.insight.choices import expectation
+from hidim.insight.branches import expectation
 from hidim.insight.findings import GOOD, POOR
 from hidim.report.limits import Limits
 from hidim.report.parameters import labelled
