@@ -73,6 +73,7 @@ BOTH = {
 PARTS_FLAT = BOTH | {
     "no windows": "hidim:mixed(frame=cube)",
     "no starts where columns differ": "hidim:mixed(apart=false)",
+    "neither restless nor thorough": "hidim:mixed(restless=0,thorough=false)",
     "none of bold, restless, thorough": "hidim:mixed(bold=0,restless=0,thorough=false)",
 }
 PARTS_LONG = {
