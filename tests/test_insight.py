@@ -411,6 +411,13 @@ def test_explain_says_of_options_without_a_value_that_nothing_is_known_of_them()
     assert "kind (as far as its options had values)" in text
 
 
+def test_explain_names_a_single_parameter_that_is_left():
+    space = Space(a=Float(0, 1), b=Float(0, 1), c=Float(0, 1))
+    text = Insight(space, evaluated(space, lambda p: p["a"] + p["b"], 30)).explain()
+    assert "the other" not in text
+    assert any(line.startswith("  c ") for line in text.splitlines())
+
+
 def test_explain_does_not_judge_parameters_that_never_had_a_value():
     space = Space(x=Float(0, 1), m=Choice(good=Space(a=Float(0, 1)), bad=Space(z=Float(0, 1), n=Int(1, 9))))
     trials = []

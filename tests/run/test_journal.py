@@ -166,6 +166,7 @@ def test_a_finished_journal_evaluates_nothing(path):
     assert list(first.history) == list(second.history)
     assert second.best == first.best
     assert second.stopped == "all 12 trials were done already"
+    run(path, seed=7, function=uncalled)  # no trial is made with that seed
     assert path.read_bytes() == before
 
 

@@ -138,6 +138,8 @@ def _lessons(insight: Findings) -> Iterator[str]:
     yield ""
     yield f"What matters, as a model of {'only ' if n < 15 else ''}{n} trials sees it ({trust(quality)}):"
     listed = _until(NEARLY_ALL, shares.entries(MOST_PARAMETERS))
+    if sum(len(entry.columns) for entry in listed) == len(shares.shares) - 1:
+        listed = shares.entries(len(listed) + 1)
     names = shortened([entry.name for entry in listed], LONGEST)
     width = max(map(len, names))
     for name, entry in zip(names, listed, strict=True):
@@ -146,9 +148,8 @@ def _lessons(insight: Findings) -> Iterator[str]:
     if others:
         rest = max(1.0 - sum(entry.share for entry in listed), 0.0)
         single = ".coordinates" if len(shares.coordinates) > len(shares) else ""
-        known = others > 1 and rest > 1.0 - NEARLY_ALL
-        more = f", one by one in result.importance(){single}" if known else ""
-        yield f"  the other{f' {others} together' if others > 1 else ''}: {percent(rest)}{more}"
+        more = f", one by one in result.importance(){single}" if rest > 1.0 - NEARLY_ALL else ""
+        yield f"  the other {others} together: {percent(rest)}{more}"
     for entry in listed:
         yield from _bound(insight, entry)
     yield from _penalties(insight)

@@ -54,6 +54,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], space: Space, settings: Mapping[str, Any]) -> None:
         self.path = _files.path_of(path)
         self._space, self._settings = space, settings
+        self._other: tuple[Event, list[tuple[str, str]]] | None = None  # what it goes on with, if it does
         existed = _files.exists(self.path, "opened")
         self._file = self._opened()
         try:
@@ -88,8 +89,6 @@ class Journal:
             lines.check(str(self.path), contents.run, run)
         for damage in contents.damage:
             logger.warning("%s: %s", self.path, damage)
-        for before, after in () if contents.run is None else lines.changes(contents.run, run):
-            logger.warning("%s was written with %s, and goes on with %s", self.path, before, after)
         if "part" not in run.get("method", {"part": ""}):
             logger.warning(
                 "%s cannot say how to make the method %s again: enter it by hidim.methods.register, or give "
@@ -105,8 +104,10 @@ class Journal:
         self._size = contents.size
         if contents.unended:
             self._append(b"\n")
-        if contents.run is None or any(contents.run.get(key) != value for key, value in _plain(run).items()):
+        if contents.run is None:
             self._write(run)
+        elif any(contents.run.get(key) != value for key, value in _plain(run).items()):
+            self._other = run, list(lines.changes(contents.run, run))
         if not existed:
             _sync_folder(self.path.parent)
 
@@ -138,6 +139,11 @@ class Journal:
         self._write(lines.retry_event(self._ids[trial.number]))
 
     def _write(self, *events: Event) -> None:
+        if self._other is not None:  # only now: a run that is over stays what it was
+            (run, changes), self._other = self._other, None
+            for before, after in changes:
+                logger.warning("%s was written with %s, and goes on with %s", self.path, before, after)
+            events = run, *events
         fault = self._disturbance()
         if fault is not None:
             self._recover(fault)  # which knows of these events, too
