@@ -26,16 +26,19 @@ NOTABLE = 0.01
 
 
 def options(insight: Findings) -> Iterator[str]:
+    """Of every choice the options, by their best values."""
     if insight.space.dim > COLUMNS_OF_INSIGHT:  # too wide to be encoded for this alone
         return
     choices = [
         v for v in _by_importance(insight) if isinstance(v.parameter, Choice) and v.parameter.levels > 1
     ]
-    if choices:
-        yield ""
-        yield "Options, by their best values:"
+    if not choices:
+        return
+    yield ""
+    yield "Options, by their best values:"
+    failed = insight.space.encode_all([trial.params for trial in insight.history.failed])
     for vertex in choices[:MOST_CHOICES]:
-        yield f"  {short(vertex.title, LONGEST)}: {', '.join(_ranking(insight, vertex))}"
+        yield f"  {short(vertex.title, LONGEST)}: {', '.join(_ranking(insight, vertex, failed))}"
     if len(choices) > MOST_CHOICES:
         yield f"  and {counted(len(choices) - MOST_CHOICES, 'more choice')}"
 
@@ -48,8 +51,12 @@ def _by_importance(insight: Findings) -> list[Vertex]:
     return sorted(insight.space.vertices, key=lambda vertex: places[vertex.title])
 
 
-def _ranking(insight: Findings, vertex: Vertex) -> list[str]:
-    """The options of a choice, each with its best value and the number of its trials."""
+def _ranking(insight: Findings, vertex: Vertex, failed: Array) -> list[str]:
+    """The options of a choice, each with its best value and the number of its trials.
+
+    Args:
+        failed: points (m, D) without a value.
+    """
     labels = (
         [option.label for option in vertex.parameter.options] if isinstance(vertex.parameter, Choice) else []
     )
@@ -60,7 +67,6 @@ def _ranking(insight: Findings, vertex: Vertex) -> list[str]:
         name = f"{labels[option]} has" if isinstance(labels[option], int | float) else labels[option]
         told[option] = f"{name} {insight.ranked[rows[0]].value:.4g} ({counted(len(rows), 'trial')})"
     rest = [f"{len(told) - MOST_OPTIONS} worse"] if len(told) > MOST_OPTIONS else []
-    failed = insight.space.encode_all([trial.params for trial in insight.history.failed])
     lost = Counter(option for option in _picked(vertex, failed)[1].tolist() if option not in told)
     rest += [
         f"{labels[option]} no value ({count} failed)" for option, count in lost.most_common(MOST_OPTIONS)
@@ -79,6 +85,7 @@ def _picked(vertex: Vertex, points: Array) -> tuple[Indices, Indices]:
 
 
 def branches(insight: Findings) -> Iterator[str]:
+    """The leaves of the tree, by what a model finds attainable, and what they have in common."""
     try:
         known = insight.branches()
     except HidimError:  # no branches, or too many columns
