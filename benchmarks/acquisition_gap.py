@@ -7,7 +7,7 @@ model of that moment. What the first of its points scores is compared with the b
 without haste: 20,000 points anywhere and around the hundred best trials, the best five of every path and 400
 in all refined by 200 calls, labels changed one at a time while that helps; it begins at what the others
 found, too. 0.05 nats are 5 % of the expected improvement. `before` is a search of the same posterior with
-`thorough=False`, `longer` that one with more starts and calls, so that it takes the time of `now`.
+`wide=False`, `longer` that one with more starts and calls, so that it takes the time of `now`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Watched(Search):
     notes: list[Missed] = field(default_factory=list)
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
-        before = replace(self.inner, ways=replace(self.inner.ways, thorough=False))
+        before = replace(self.inner, ways=replace(self.inner.ways, wide=False))
         longer = replace(before, ways=replace(before.ways, raw=LONGER[0], max_calls=LONGER[1]))
         state, seconds, points = rng.bit_generator.state, [], []
         for search in (before, longer, self.inner):

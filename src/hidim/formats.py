@@ -108,7 +108,7 @@ def _translated(name: str, flat: dict[str, Any]) -> dict[str, Any]:
         flat["utility"] = Bold(always, always, restless=0.0, last=0.0, fair=0.0)
     else:
         flat |= {"restless": 0.0, "last": 0.0, "fair": 0.0}  # as it was then, and so was the search
-    return flat | {"first": 0.1, "thorough": False}
+    return flat | {"first": 0.1, "thorough": False, "wide": False}
 
 
 def meta_of_1(

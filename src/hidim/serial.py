@@ -30,6 +30,8 @@ LATER: dict[str, dict[str, Any]] = {
     "Ways": {"first": 0.1, "thorough": False},
 }
 
+#: Settings that were part of another one, whose value an older file means for both.
+SPLIT: dict[str, dict[str, str]] = {"Ways": {"wide": "thorough"}}
 
 #: Of what users want to remember: lists and tables within each other, and bits of an integer.
 DEEPEST, LONGEST = 50, 1000
@@ -179,6 +181,7 @@ def _read_part(data: Any) -> Any:
             f"it knows {', '.join(sorted(fields))}"
         )
     given = LATER.get(name, {}) | {key: value for key, value in data.items() if key != "part"}
+    given |= {new: given[old] for new, old in SPLIT.get(name, {}).items() if new not in given}
     return kind(**{key: _read_setting(value) for key, value in given.items()})
 
 

@@ -65,7 +65,7 @@ def as_it_was(method: Recipe) -> Recipe:
     """With the settings that have come later as they were before."""
     if method.name == "baxus":
         method = replace(method, prior=GP.prior, inference=GP.inference, search=GP.search)
-    search, old = method.search, {"first": 0.1, "thorough": False}
+    search, old = method.search, {"first": 0.1, "thorough": False, "wide": False}
     if isinstance(method.prior, Embedded):
         once = method.utility.exact if isinstance(method.utility, Bold) else method.utility
         method = replace(

@@ -23,7 +23,7 @@ class Compared(Search):
     gains: list[float] = field(default_factory=list)
 
     def __call__(self, target, situation, rng):
-        narrow = replace(self.inner, ways=replace(self.inner.ways, thorough=False))
+        narrow = replace(self.inner, ways=replace(self.inner.ways, wide=False))
         for seed in range(DRAWS):
             wide, less = (s(target, situation, np.random.default_rng(seed)) for s in (self.inner, narrow))
             scores = target.scores(np.vstack([wide.points[:1], less.points[:1]]))

@@ -3,8 +3,9 @@
 frame       all of the space and, once a run has settled, a window around its best point
 prior       functions of single parameters and of a tree's nodes, added up, and a product kernel over all
 inference   maximum a posteriori; beside the sum its parts alone, drawn by what each has gained
-utility     as in `gp`
-search      the ways of `gp`, drawn by what each has gained; the best paths of a tree are among their starts
+utility     as in `gp`, but a run that has settled goes on as before: models and windows leave basins here
+search      the ways of `gp`, drawn by what each has gained, none of them thorough; the best paths of a tree
+            are among their starts
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MIXED = Recipe(
     frame=Zooming(),
     prior=Mixed(),
     inference=Peak(outcome="auto", twins=True, toss="success"),
-    utility=Bold(),
-    search=Paths(ways=Ways(credit="late-gain")),
+    utility=Bold(restless=0.0),
+    search=Paths(ways=Ways(credit="late-gain", thorough=False)),
     initial=10,
 )

@@ -1,7 +1,6 @@
 """Ways to propose the next point, mixed by their own success in the run.
 
-    all   starts everywhere and around the best points; every coordinate is refined, thoroughly if there are
-          but numbers
+    all   starts everywhere and around the best points; every coordinate is refined, thoroughly if asked
     few   starts around the best points; only the coordinates that a start moved (1 to 20) are refined
     box   one random set of up to 20 coordinates, inside a box around the best point whose length adapts
     terms coordinates of the best points at the best values of their main effects, if the model has any; only
@@ -41,7 +40,7 @@ from hidim.search.terms import by_effects
 #: the prototype from which this search comes.
 SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
 
-#: Where there are but numbers, "all" starts from close copies of the best point, all of whose coordinates are
+#: Where there are but numbers, a thorough "all" starts from close copies of the best point, all of whose coordinates are
 #: moved by this share of the range, and from random points for the rest of two thirds of the starts; twice as
 #: many are refined, half as long again, to a hundredth of the tolerance. Copies with few coordinates moved
 #: would take the places of all others. Regrets after 75 and 150 trials were .76 and .79 of those before, with
@@ -84,7 +83,7 @@ class Ways(Search):
     `few` was measured: refining the moved coordinates alone took Rosenbrock-20 from 357 to 12.
 
     Args:
-        raw: starts that are scored for a suggestion, and four times as many in conditional spaces.
+        raw: starts that are scored for a suggestion, and four times as many where the search is wide.
         refined: how many of the best are refined, likewise.
         max_calls: batched calls of the acquisition function for the refinement.
         tolerance: gain of the acquisition score below which a refinement stops.
@@ -95,8 +94,9 @@ class Ways(Search):
             there are main effects. By gains from the start, 14 of 48 runs on six functions with 2 to 10 of 60
             to 300 coordinates that matter were better than by counts after 100 trials.
         first: by "count", the share of the way "all" at the least.
-        thorough: whether "all" is refined thoroughly, where there are but numbers, and all ways in
-            conditional spaces.
+        thorough: whether "all" is refined thoroughly, where there are but numbers. `gp` gained by it; what
+            `mixed` finds does not depend on it (benchmarks/results/ablation.md).
+        wide: whether more starts lie around more of the best points in conditional spaces.
     """
 
     raw: int = 384
@@ -108,11 +108,12 @@ class Ways(Search):
     credit: Credit = "count"
     first: float = FIRST
     thorough: bool = True
+    wide: bool = True
 
     def __post_init__(self) -> None:
         one_of(self, credit=get_args(Credit))
         at_least(self, raw=3, refined=1, max_calls=1, tolerance=0.0, few=1, incumbents=1, first=0.0)
-        of_type(self, thorough=bool)
+        of_type(self, thorough=bool, wide=bool)
         if self.first > MOST_OF_ONE:
             raise MethodError(f"Ways(first={self.first!r}): a share of at most {MOST_OF_ONE}")
 
@@ -186,7 +187,7 @@ class Ways(Search):
         return self.thorough and way == "all" and ground.varies_continuously
 
     def _is_wide(self, ground: Ground) -> bool:
-        return self.thorough and ground.embedding is None and ground.space.is_conditional
+        return self.wide and ground.embedding is None and ground.space.is_conditional
 
     def _count(self, ground: Ground, trials: int) -> int:
         """Of starts."""
