@@ -40,11 +40,12 @@ from hidim.search.terms import by_effects
 #: the prototype from which this search comes.
 SCATTERED = {"all": 1 / 3, "few": 0.0, "far": 1.0}
 
-#: Where there are but numbers, a thorough "all" starts from close copies of the best point, all of whose coordinates are
-#: moved by this share of the range, and from random points for the rest of two thirds of the starts; twice as
-#: many are refined, half as long again, to a hundredth of the tolerance. Copies with few coordinates moved
-#: would take the places of all others. Regrets after 75 and 150 trials were .76 and .79 of those before, with
-#: half of the suggestions of this way .92 and .82: geometric means of the functions named in `credit`.
+#: Where there are but numbers, a thorough "all" starts from close copies of the best point, all of whose
+#: coordinates are moved by this share of the range, and from random points for the rest of two thirds of the
+#: starts; twice as many are refined, half as long again, to a hundredth of the tolerance. Copies with few
+#: coordinates moved would take the places of all others. Regrets of `gp` after 75 and 150 trials were .76 and
+#: .79 of those before, with half of the suggestions of this way .92 and .82: geometric means of the functions
+#: named in `credit`.
 COPIES, CLOSE = 16, 0.025
 
 #: In conditional spaces so many times more of the best points are perturbed, and more starts made and
