@@ -54,27 +54,30 @@ LONG = dict.fromkeys(
 )
 TREES = {"jenatton-shifted": 60, "training": 60, "pipeline": 80, "network": 100}
 
-WHOLE = "hidim:mixed"
+#: Of which parts are left out: the default as it was when the last two of these were a part of it, and the
+#: default as it is.
+WAS = "restless=0.5, thorough=true"
+WHOLE, NOW = f"hidim:mixed({WAS})", "hidim:mixed"
 
 #: What is left out or done otherwise everywhere, and the method that says so.
 BOTH = {
-    "no part that adds up": "hidim:mixed(prior=flat, search=ways, credit=late-gain)",
-    "no simpler models beside it": "hidim:mixed(twins=false)",
-    "models by a coin": "hidim:mixed(toss=even)",
-    "ways by counts": "hidim:mixed(credit=count)",
-    "no thorough search": "hidim:mixed(thorough=false)",
-    "no bold suggestions": "hidim:mixed(bold=0)",
-    "never restless": "hidim:mixed(restless=0)",
-    "no end game": "hidim:mixed(last=0)",
-    "losses as they are": "hidim:mixed(outcome=identity)",
+    "no part that adds up": f"hidim:mixed(prior=flat, search=ways, credit=late-gain, {WAS})",
+    "no simpler models beside it": f"hidim:mixed(twins=false, {WAS})",
+    "models by a coin": f"hidim:mixed(toss=even, {WAS})",
+    "ways by counts": f"hidim:mixed(credit=count, {WAS})",
+    "no bold suggestions": f"hidim:mixed(bold=0, {WAS})",
+    "never restless": "hidim:mixed(thorough=true)",
+    "no end game": f"hidim:mixed(last=0, {WAS})",
+    "losses as they are": f"hidim:mixed(outcome=identity, {WAS})",
 }
 
 #: The same, of parts that only one kind of space has.
 PARTS_FLAT = BOTH | {
-    "no windows": "hidim:mixed(frame=cube)",
-    "no starts where columns differ": "hidim:mixed(apart=false)",
-    "neither restless nor thorough": "hidim:mixed(restless=0,thorough=false)",
-    "none of bold, restless, thorough": "hidim:mixed(bold=0,restless=0,thorough=false)",
+    "no thorough search": "hidim:mixed(restless=0.5)",
+    "no windows": f"hidim:mixed(frame=cube, {WAS})",
+    "no starts where columns differ": f"hidim:mixed(apart=false, {WAS})",
+    "neither restless nor thorough: as it is now": NOW,
+    "none of bold, restless, thorough": "hidim:mixed(bold=0)",
 }
 PARTS_LONG = {
     about: PARTS_FLAT[about]
@@ -82,13 +85,15 @@ PARTS_LONG = {
         "no bold suggestions",
         "never restless",
         "no thorough search",
+        "neither restless nor thorough: as it is now",
         "none of bold, restless, thorough",
     )
 }
 PARTS_TREES = BOTH | {
-    "no functions of single parameters": "hidim:mixed(effects=false)",
-    "no part that interacts": "hidim:mixed(prior=tree)",
-    "no chances of options": "hidim:mixed(fair=0)",
+    "no wide search": f"hidim:mixed(wide=false, {WAS})",
+    "no functions of single parameters": f"hidim:mixed(effects=false, {WAS})",
+    "no part that interacts": f"hidim:mixed(prior=tree, {WAS})",
+    "no chances of options": f"hidim:mixed(fair=0, {WAS})",
 }
 
 Found = Mapping[tuple[str, str], dict[int, float]]
