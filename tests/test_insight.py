@@ -84,6 +84,14 @@ def test_a_parameter_of_an_option_counts_where_it_is_active():
     assert shares["model=svm/shrink"] < 0.02
 
 
+def test_a_parameter_that_no_trial_with_a_value_had_has_no_share():
+    forest = Space(depth=Int(1, 9))
+    space = Space(model=Choice("none", svm=Space(C=Float(0, 1)), forest=forest), x=Float(0, 1))
+    history = evaluated(space, lambda p: "no memory" if "depth" in p else p.get("C", 0.5) + p["x"], 40)
+    shares = Insight(space, history).importance()
+    assert shares["model=forest/depth"] == 0.0 < shares["model=svm/C"]
+
+
 def test_labels_alone_are_a_space_too():
     space = Space({f"c{i}": Choice("a", "b", "c") for i in range(5)})
     history = evaluated(space, lambda p: float(p["c3"] == "b"), 40)

@@ -32,7 +32,7 @@ from hidim.gp.posterior import Posterior
 from hidim.insight.fitting import View
 from hidim.insight.importance import percent
 from hidim.insight.learned import CENTRAL, Learned, check_width, learn
-from hidim.insight.text import short
+from hidim.insight.text import missing, short
 from hidim.space import Choice, Float, Int, Space
 from hidim.space.columns import Kind
 from hidim.space.nodes import is_fork
@@ -113,7 +113,13 @@ class Components(Sequence[Component]):
         self.forks = tuple(forks)
 
     def __getitem__(self, place: Any) -> Any:
-        return self._found[place]
+        """The group at a place, groups at a slice of places, or the group with the title or name."""
+        if not isinstance(place, str):
+            return self._found[place]
+        found = next((c for c in self if c.title == place or place in c.names), None)
+        if found is None:
+            raise missing("group", place, [name for component in self for name in component.names])
+        return found
 
     def __len__(self) -> int:
         return len(self._found)

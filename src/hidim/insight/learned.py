@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hidim._limits import COLUMNS_OF_INSIGHT
-from hidim._types import Array
+from hidim._types import Array, Mask
 from hidim.errors import HidimError
 from hidim.frame import Observations, observe
 from hidim.frame.noise import is_noisy
@@ -53,6 +53,7 @@ class Learned:
         posterior: of the transformed, standardised losses.
         units: back from those to losses.
         sign: −1 if large values are good, so that losses are the values times it.
+        had: columns (D,) that some of these trials had; of others it knows nothing.
         cut: the gap before penalties, if losses were seen without it.
         differ: whether evaluations of the same configuration are known to differ.
     """
@@ -61,6 +62,7 @@ class Learned:
     posterior: Posterior
     units: Units
     sign: float
+    had: Mask
     cut: Cut | None = None
     differ: bool = False
 
@@ -136,7 +138,8 @@ def learn(view: View, history: History, *, maximize: bool) -> Learned:
     seen, by = _moderate(seen)
     posterior, cut = fitted(view, seen)
     units = Units(posterior.y, seen.y, None if cut is None else cut.penalties(seen.y), by)
-    return Learned(view, posterior, units, -1.0 if maximize else 1.0, cut, is_noisy(task, history))
+    had = np.asarray(~np.isnan(seen.x).all(axis=0))
+    return Learned(view, posterior, units, -1.0 if maximize else 1.0, had, cut, is_noisy(task, history))
 
 
 def _moderate(seen: Observations) -> tuple[Observations, int]:
