@@ -45,23 +45,45 @@ def test_a_way_that_brings_improvements_is_chosen_more_often_and_no_way_is_given
     assert [more.count(way) for way in (*WAYS, TERMS)] == pytest.approx([330, 90, 90, 90], abs=40)
 
 
+def drawn(ways, *, conditional=False, has_effects=False, tried="few", numbers=True):
+    """Plans for the suggestion after some of "box" that gained, and one of `tried`."""
+    trials = [Trial({}, 0, meta={"way": "all"}).completed(9.0, 0), *complete([9.0, 8.0, 3.0, 1.0], "box")]
+    trials += [Trial({}, 5, meta={"way": tried}).completed(0.0, 5)]
+    ground = SimpleNamespace(space=SimpleNamespace(is_conditional=conditional), varies_continuously=numbers)
+    scene = SimpleNamespace(trials=History(trials), task=SimpleNamespace(maximize=False), ground=ground)
+    situation, belief = Situation(scene, np.empty((0, 2))), SimpleNamespace(has_effects=has_effects)
+    rng = np.random.default_rng(0)
+    return [ways.chosen(situation, belief, rng) for _ in range(400)]
+
+
 @pytest.mark.parametrize(
-    ("conditional", "has_effects", "tried", "by_gain"),
+    ("moment", "by_gain"),
     [
-        (False, False, "few", False),
-        (False, True, "few", True),
-        (False, False, TERMS, True),
-        (True, False, "few", True),
+        ({}, False),
+        ({"has_effects": True}, True),
+        ({"tried": TERMS}, True),
+        ({"conditional": True}, True),
     ],
     ids=["before", "with", "after", "in a tree"],
 )
-def test_gains_count_once_there_are_main_effects(conditional, has_effects, tried, by_gain):
+def test_gains_count_once_there_are_main_effects(moment, by_gain):
     """By gains, a way without any falls below the half that "all" has by counts."""
-    trials = [Trial({}, 0, meta={"way": "all"}).completed(9.0, 0), *complete([9.0, 8.0, 3.0, 1.0], "box")]
-    trials += [Trial({}, 5, meta={"way": tried}).completed(0.0, 5)]
-    space, task = SimpleNamespace(is_conditional=conditional), SimpleNamespace(maximize=False)
-    scene = SimpleNamespace(trials=History(trials), task=task, ground=SimpleNamespace(space=space))
-    ways, rng = Ways(credit="late-gain"), np.random.default_rng(0)
-    belief = SimpleNamespace(has_effects=has_effects)
-    drawn = [ways.chosen(Situation(scene, np.empty((0, 2))), belief, rng)[0] for _ in range(400)]
-    assert (drawn.count("all") < 160) == by_gain
+    plans = drawn(Ways(credit="late-gain"), **moment)
+    assert ([plan.way for plan in plans].count("all") < 160) == by_gain
+
+
+@pytest.mark.parametrize(
+    ("asked", "moment", "is_thorough"),
+    [
+        (True, {"has_effects": True}, True),
+        (False, {}, False),
+        ("early", {}, True),
+        ("early", {"has_effects": True}, False),
+        ("early", {"tried": TERMS}, False),
+        (True, {"numbers": False}, False),
+    ],
+)
+def test_all_is_thorough_where_it_is_asked_and_there_are_but_numbers(asked, moment, is_thorough):
+    plans = drawn(Ways(thorough=asked), **moment)
+    assert {plan.thorough for plan in plans if plan.way == "all"} == {is_thorough}
+    assert not any(plan.thorough for plan in plans if plan.way != "all")

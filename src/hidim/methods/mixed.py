@@ -4,8 +4,8 @@ frame       all of the space and, once a run has settled, a window around its be
 prior       functions of single parameters and of a tree's nodes, added up, and a product kernel over all
 inference   maximum a posteriori; beside the sum its parts alone, drawn by what each has gained
 utility     as in `gp`, but a run that has settled goes on as before: models and windows leave basins here
-search      the ways of `gp`, drawn by what each has gained, none of them thorough; the best paths of a tree
-            are among their starts
+search      the ways of `gp`, drawn by what each has gained, and thorough until there are main effects; the
+            best paths of a tree are among their starts
 """
 
 from __future__ import annotations
@@ -23,6 +23,6 @@ MIXED = Recipe(
     prior=Mixed(),
     inference=Peak(outcome="auto", twins=True, toss="success"),
     utility=Bold(restless=0.0),
-    search=Paths(ways=Ways(credit="late-gain", thorough=False)),
+    search=Paths(ways=Ways(credit="late-gain", thorough="early")),
     initial=10,
 )

@@ -114,7 +114,7 @@ class Paths(Search):
         if part is None:
             return Walks()(target, situation, rng) if self.elastic else self.ways(target, situation, rng)
         ground = situation.scene.ground
-        way, length = self.ways.chosen(situation, target.belief, rng)
+        plan = self.ways.chosen(situation, target.belief, rng)
         best, root = situation.ranked[: self.ways.incumbents], root_of(situation.scene)
         belief, mixing = part.unmixed()
         axes = Axes(ground, mixing)
@@ -131,8 +131,8 @@ class Paths(Search):
         compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)
         promising = np.vstack([composition.points for composition in compositions])
         promising = promising if mixing is None else axes.back(promising)
-        points = self.ways.points(way, length, target, ground, best, rng, promising)
-        return Found(points, way, _walked(walks))
+        points = self.ways.points(plan, target, ground, best, rng, promising)
+        return Found(points, plan.way, _walked(walks))
 
     def composed(
         self,

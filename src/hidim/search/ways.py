@@ -26,8 +26,8 @@ from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Mask, Rng
 from hidim.acquisition.base import Belief
 from hidim.errors import MethodError
-from hidim.frame import Ground, Scene
-from hidim.frame.success import Step, shares, steps
+from hidim.frame import Ground
+from hidim.frame.success import shares, steps
 from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import coordinate_masks, perturbed
 from hidim.search.base import Found, Search, Situation, Target
@@ -59,6 +59,18 @@ FAR = 0.5
 
 
 Credit = Literal["count", "gain", "late-gain"]
+
+
+#: Whether the way "all" is thorough: always, never, or until there are main effects.
+Thorough = bool | Literal["early"]
+
+
+class Plan(NamedTuple):
+    """How points are looked for: the way, the edge of the box of "box", and whether "all" is thorough."""
+
+    way: str
+    edge: float
+    thorough: bool
 
 
 class Region(NamedTuple):
@@ -95,8 +107,8 @@ class Ways(Search):
             there are main effects. By gains from the start, 14 of 48 runs on six functions with 2 to 10 of 60
             to 300 coordinates that matter were better than by counts after 100 trials.
         first: by "count", the share of the way "all" at the least.
-        thorough: whether "all" is refined thoroughly, where there are but numbers. `gp` gained by it; what
-            `mixed` finds does not depend on it (benchmarks/results/ablation.md).
+        thorough: whether "all" is refined thoroughly, where there are but numbers; "early", as long as there
+            are no main effects. `mixed` gains by it until then (benchmarks/results/ablation.md).
         wide: whether more starts lie around more of the best points in conditional spaces.
     """
 
@@ -108,48 +120,47 @@ class Ways(Search):
     incumbents: int = 3
     credit: Credit = "count"
     first: float = FIRST
-    thorough: bool = True
+    thorough: Thorough = True
     wide: bool = True
 
     def __post_init__(self) -> None:
         one_of(self, credit=get_args(Credit))
         at_least(self, raw=3, refined=1, max_calls=1, tolerance=0.0, few=1, incumbents=1, first=0.0)
-        of_type(self, thorough=bool, wide=bool)
+        of_type(self, wide=bool)
+        one_of(self, thorough=(True, False, "early"))
         if self.first > MOST_OF_ONE:
             raise MethodError(f"Ways(first={self.first!r}): a share of at most {MOST_OF_ONE}")
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
-        way, length = self.chosen(situation, target.belief, rng)
+        plan = self.chosen(situation, target.belief, rng)
         best = self.known(situation)
-        return Found(self.points(way, length, target, situation.scene.ground, best, rng), way)
+        return Found(self.points(plan, target, situation.scene.ground, best, rng), plan.way)
 
     def known(self, situation: Situation) -> Array:
         """The best points (c, d), around which starts lie."""
         times = KNOWN if self._is_wide(situation.scene.ground) else 1
         return situation.ranked[: times * self.incumbents]
 
-    def chosen(self, situation: Situation, belief: Belief, rng: Rng) -> tuple[str, float]:
-        """A way, and the length of the box of "box"."""
-        ways = (*WAYS, TERMS) if belief.has_effects else WAYS
-        scene = situation.scene
+    def chosen(self, situation: Situation, belief: Belief, rng: Rng) -> Plan:
+        """How the next point is looked for; `early` until there are main effects, if there will be."""
+        scene, ways = situation.scene, (*WAYS, TERMS) if belief.has_effects else WAYS
         past = improvements(scene.trials, maximize=scene.task.maximize)
-        if situation.elsewhere and rng.random() < FAR:
-            return "far", box_length(past)
         found = steps(scene.trials, "way", maximize=scene.task.maximize)
-        if self.credit == "count" or (self.credit == "late-gain" and self._is_early(scene, ways, found)):
-            return choose_way(past, rng, ways, self.first), box_length(past)
-        known = [step._replace(which=ways.index(step.which)) for step in found if step.which in ways]
-        return ways[int(rng.choice(len(ways), p=shares(known, len(ways))))], box_length(past)
-
-    def _is_early(self, scene: Scene, ways: tuple[str, ...], found: list[Step]) -> bool:
-        """Whether there have been no main effects yet, where there will be."""
-        tried = TERMS in ways or any(step.which == TERMS for step in found)
-        return not tried and not scene.ground.space.is_conditional
+        early = TERMS not in ways and all(step.which != TERMS for step in found)
+        counted = self.credit == "late-gain" and early and not scene.ground.space.is_conditional
+        if situation.elsewhere and rng.random() < FAR:
+            way = "far"
+        elif self.credit == "count" or counted:
+            way = choose_way(past, rng, ways, self.first)
+        else:
+            known = [step._replace(which=ways.index(step.which)) for step in found if step.which in ways]
+            way = ways[int(rng.choice(len(ways), p=shares(known, len(ways))))]
+        asked = early if self.thorough == "early" else self.thorough
+        return Plan(way, box_length(past), asked and way == "all" and scene.ground.varies_continuously)
 
     def points(
         self,
-        way: str,
-        length: float,
+        plan: Plan,
         target: Target,
         ground: Ground,
         best: Array,
@@ -159,33 +170,29 @@ class Ways(Search):
         """Points (k, d) on their levels: the refined ones, best first, then all starts, best first.
 
         Args:
-            length: edge of the box of the way "box".
             best: (c, d), the best points so far, best first; inactive columns NaN.
             promising: (s, d), starts besides those of the way; all of their coordinates are refined.
         """
-        if way == TERMS:
+        if plan.way == TERMS:
             region = self._terms(target.belief, ground, best, rng)
         else:
-            region = self._region(way, target.belief, ground, best, length, rng)
+            region = self._region(plan, target.belief, ground, best, rng)
         if promising is not None:
             region = region.joined(promising, ground)
         starts = region.starts
         ranking = np.argsort(-target.scores(starts), kind="stable")
         count, calls, tolerance = self.refined, self.max_calls, self.tolerance
-        if self._is_thorough(way, ground):
+        if plan.thorough:
             count, calls, tolerance = 2 * count, 3 * calls // 2, 0.01 * tolerance
         elif self._is_wide(ground):
             count = WIDER * count
         order = ranking[:count]
         boxes = region.free[order], region.lower[order], region.upper[order]
         ranked = refined(ascend, target, ground, starts[order], *boxes, calls, tolerance)
-        if way != "far" and not ground.is_continuous:
+        if plan.way != "far" and not ground.is_continuous:
             ranked = stepped(target, ground, ranked, rng)
         rest = starts[ranking] if promising is None else ground.snap(starts[ranking])
         return np.vstack([ranked, rest])
-
-    def _is_thorough(self, way: str, ground: Ground) -> bool:
-        return self.thorough and way == "all" and ground.varies_continuously
 
     def _is_wide(self, ground: Ground) -> bool:
         return self.wide and ground.embedding is None and ground.space.is_conditional
@@ -204,27 +211,25 @@ class Ways(Search):
         if ground.varies_continuously:
             return region
         # Where all of these have been tried, neighbours are left.
-        near = self._region("few", belief, ground, best, 1.0, rng)
+        near = self._region(Plan("few", 1.0, False), belief, ground, best, rng)
         return Region(*(np.vstack(pair) for pair in zip(region, near, strict=True)))
 
-    def _region(
-        self, way: str, belief: Belief, ground: Ground, best: Array, length: float, rng: Rng
-    ) -> Region:
+    def _region(self, plan: Plan, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Region:
         unit, count = ground.to_unit(best), self._count(ground, len(belief.x))
-        if way == "box":
-            region = self._box(ground, unit[0], length, count, rng)
-        elif self._is_thorough(way, ground):
+        if plan.way == "box":
+            region = self._box(ground, unit[0], plan.edge, count, rng)
+        elif plan.thorough:
             near = unit[0] + CLOSE * rng.standard_normal((COPIES, ground.dim)) * (ground.levels > 1)
             anywhere = rng.random((2 * self.raw // 3, ground.dim))
             starts = np.vstack([np.clip(near, 0.0, 1.0), anywhere])
             free = np.ones(starts.shape, dtype=np.bool_)
             region = Region(starts, free, np.zeros(free.shape), np.ones(free.shape))
         else:
-            scattered = rng.random((int(SCATTERED[way] * count), ground.dim))
+            scattered = rng.random((int(SCATTERED[plan.way] * count), ground.dim))
             count -= len(scattered)
             near, moved = perturbed(rng, unit, count, most=self.few, movable=ground.levels > 1)
             starts = np.vstack([scattered, jumped(ground, near, moved, rng)])
-            free = moved if way == "few" else np.ones(starts.shape, dtype=np.bool_)
+            free = moved if plan.way == "few" else np.ones(starts.shape, dtype=np.bool_)
             region = Region(starts, free, np.zeros(free.shape), np.ones(free.shape))
         starts, lower, upper = map(ground.from_unit, (region.starts, region.lower, region.upper))
         return Region(ground.snap(starts), region.free, lower, upper)
