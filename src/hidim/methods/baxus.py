@@ -1,8 +1,8 @@
 """BAxUS: an embedding that grows, for unknown numbers of directions that matter (Papenmeier et al. 2022).
 
-Bins of parameters are searched as `mixed` searches parameters, thoroughly all the time. They double when the search
-stalls; until then no suggestion looks elsewhere. Trust regions, which the paper has, are left to the ways of
-the search.
+Bins of parameters are searched as `mixed` searches parameters, thoroughly all the time. They double when the
+search stalls; until then no suggestion looks elsewhere. Trust regions, which the paper has, are left to the
+ways of the search.
 """
 
 from __future__ import annotations
