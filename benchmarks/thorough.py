@@ -69,8 +69,8 @@ def main() -> None:
         "# Thorough starts before main effects, and after",
         "Runs of `auto`, which is thorough until there are main effects, that are better than one with the "
         "same seed done otherwise, of those that differ; regret of the other as a multiple of that of `auto` "
-        "(geometric mean of all runs); Wilcoxon's signed ranks. That `auto` is thorough until then was chosen "
-        "on these problems.",
+        "(geometric mean of all runs); Wilcoxon's signed ranks. That `auto` is thorough until then was "
+        "chosen on these problems.",
     ]
     for about, method in OTHERS.items():
         parts += [f"## {about.capitalize()} (`{method.removeprefix('hidim:')}`)", table(records, method)]
