@@ -42,6 +42,8 @@ def test_shares_are_those_of_the_variance():
     assert sum(shares.values()) == pytest.approx(1.0)
     assert [c.share for c in known] == sorted((c.share for c in known), reverse=True)
     assert known["a"] is known["a, c"] is next(c for c in known if "a" in c.names)
+    assert "a" in known
+    assert "B" not in known
     with pytest.raises(KeyError, match="no group has the title 'B': there are"):
         known["B"]
     assert known.quality > 0.9

@@ -436,12 +436,14 @@ def test_explain_does_not_judge_parameters_that_never_had_a_value():
         trial = Trial(p, number)
         done = trial.failed("x", number) if p["m"] == "bad" else trial.completed(p["x"] + p["a"], number)
         trials.append(done)
-    text = Insight(space, History(trials)).explain()
+    insight = Insight(space, History(trials))
+    text = insight.explain()
     idle = next((line for line in text.splitlines() if line.startswith("Next to no effect")), "")
     assert "m=bad" not in idle
+    assert not any("m=bad" in name for name in insight.interactions().idle)
     for line in text.splitlines():
         if line.startswith("  m=bad/"):
-            assert line.endswith("a guess: no trial that has it has a value")
+            assert line.endswith(": no trial that has it has a value")
 
 
 def test_a_parameter_that_is_not_there_is_told_with_those_that_are():

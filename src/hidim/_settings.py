@@ -28,12 +28,12 @@ def at_least(settings: object, /, **least: float) -> None:
             raise MethodError(f"{type(settings).__name__}: {name} must be at most 2**53")
 
 
-def one_of(settings: object, /, **allowed: Sequence[object]) -> None:
-    """Raise `MethodError` unless every named setting is one of its allowed values."""
+def one_of(settings: object, /, **allowed: Sequence[str]) -> None:
+    """Raise `MethodError` unless every named setting is one of its allowed words."""
     for name, values in allowed.items():
         if getattr(settings, name) not in values:
             raise MethodError(
-                f"{name}={getattr(settings, name)!r} is unknown: choose one of {', '.join(map(str, values))}"
+                f"{name}={getattr(settings, name)!r} is unknown: choose one of {', '.join(values)}"
             )
 
 

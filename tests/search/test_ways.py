@@ -65,3 +65,26 @@ def test_the_longer_a_history_the_fewer_starts_are_compared_with_it(monkeypatch)
         looked.append(max(scored))
         scored.clear()
     assert looked == [ways.WIDER * Ways().raw, 500]
+
+
+@pytest.mark.parametrize(("thorough", "starts"), [(True, ways.COPIES + 256), (False, 384)])
+def test_a_thorough_way_starts_from_copies_of_the_best_point_and_anywhere(monkeypatch, thorough, starts):
+    scored, original = [], Target.scores
+
+    def scores(self, points):
+        scored.append(points)
+        return original(self, points)
+
+    monkeypatch.setattr(Target, "scores", scores)
+    monkeypatch.setattr(Ways, "chosen", lambda *_: ways.Plan("all", 1.0, thorough))
+    task = problem("levy-40-shifted")
+    space = task.space()
+    optimizer = Optimizer(space, configured("gp"), seed=0, noisy=False)
+    for params in space.sample(np.random.default_rng(1), 30):
+        optimizer.add(params, task.value(params))
+    optimizer.ask()
+    best = space.encode(optimizer.best.params)
+    assert len(scored[0]) == starts
+    moved = np.sum(scored[0] != best, axis=1) == 40
+    near = np.abs(scored[0] - best).max(axis=1) < 6 * ways.CLOSE
+    assert np.sum(moved & near) == (ways.COPIES if thorough else 0)

@@ -121,6 +121,9 @@ class Components(Sequence[Component]):
             raise missing("group", place, [name for component in self for name in component.names])
         return found
 
+    def __contains__(self, item: object) -> bool:
+        return any(item is c or item == c.title or item in c.names for c in self)
+
     def __len__(self) -> int:
         return len(self._found)
 

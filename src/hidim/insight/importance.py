@@ -7,7 +7,7 @@ would vanish if everything but i were known,
     T_i = ½ E (f(a) − f(a with column i drawn anew))²                     (Jansen 1999)
 
 and the share of i is T_i / Σ T. Interactions count for each of their parties, hence the division by the sum.
-A column that is inactive in a configuration has no effect there, and one that no trial with a value had has
+A column that is inactive in a configuration has no effect there, and one that no trial of the model had has
 none at all, as far as one knows.
 
 For all columns at once, T_i is first estimated by E (∂_i f)² / 12, which is exact where f is straight along
@@ -152,11 +152,10 @@ def total_effects(learned: Learned, rng: Rng) -> Array:
     dim = learned.space.dim
     count = POINTS if dim < WIDE else POINTS // 2
     points, anew = rng.random((count, dim)), rng.random((count, dim))
-    effects = _first_look(learned, points, anew)
+    effects = np.where(learned.had, _first_look(learned, points, anew), 0.0)
     strongest = np.argsort(-effects, kind="stable")[:STRONGEST]
     strongest = strongest[effects[strongest] > NEGLIGIBLE * effects.sum()]
     effects[strongest] = _jansen(learned, strongest, points, anew)
-    effects[~learned.had] = 0.0
     if not effects.sum() > 1e-9:  # of a variance near 1
         raise HidimError("the model sees no effect of any parameter: the values look like noise alone")
     return effects

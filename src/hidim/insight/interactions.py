@@ -58,7 +58,7 @@ class Interactions:
     Args:
         additive: share of the variation over the space that is a sum over single parameters.
         pairs: that interact, of the ten strongest parameters or coordinates, the strongest pair first.
-        idle: names of parameters and coordinates that do not matter.
+        idle: names of parameters and coordinates that do not matter; not of those that no trial had.
         quality: R² of the model on left-out trials.
     """
 
@@ -87,7 +87,7 @@ def interactions(space: Space, history: History, *, maximize: bool) -> Interacti
     return Interactions(
         _additive(space, order, len(strongest), points, values),
         _pairs(learned, strongest[:PAIRED], float(np.var(values)), rng),
-        tuple(names[column] for column in order[::-1] if effects[column] <= least),
+        tuple(names[column] for column in order[::-1] if effects[column] <= least and learned.had[column]),
         learned.quality,
     )
 

@@ -174,7 +174,7 @@ def _good_values(insight: Findings, entry: Entry) -> str:
     at = _at_best(insight, column)
     count = max(3, -(-len(insight.points) // 10))
     if np.isnan(insight.points[:, column]).all():
-        return "a guess: no trial that has it has a value"
+        return "no trial that has it has a value"
     good = insight.points[:count, column]
     good = good[~np.isnan(good)]
     best = "inactive in the best trial" if np.isnan(at) else f"best {_text(vertex, column, at)}"
@@ -256,14 +256,12 @@ def _together(insight: Findings) -> Iterator[str]:
         f"Of the values themselves, {percent(known.additive)} adds up over single parameters "
         f"({trust(known.quality)})."
     )
-    unseen = _unseen(insight)
-    told = [pair for pair in known.pairs if not unseen & {pair.first, pair.second}]
     pairs = [
         f"{short(pair.first, LONGEST)} × {short(pair.second, LONGEST)} ({percent(pair.share)})"
-        for pair in told[:MOST_PAIRS]
+        for pair in known.pairs[:MOST_PAIRS]
     ]
     if pairs:
-        yield f"Interacting: {', '.join(pairs)}{_and_more(len(told) - len(pairs))}."
+        yield f"Interacting: {', '.join(pairs)}{_and_more(len(known.pairs) - len(pairs))}."
     idle = _idle(insight, known)
     if idle and known.quality >= GOOD:
         shown = shortened(idle[:MOST_IDLE], LONGEST)
@@ -277,13 +275,7 @@ def _idle(insight: Findings, known: Interactions) -> list[str]:
     shares = insight.importance().shares
     names = insight.space.columns.names
     moving = {names[column] for column in np.flatnonzero(shares >= UNEVEN / len(shares))}
-    return [name for name in known.idle if name not in moving | _unseen(insight)]
-
-
-def _unseen(insight: Findings) -> set[str]:
-    """Parameters and coordinates that no trial with a value has."""
-    names = insight.space.columns.names
-    return {names[column] for column in np.flatnonzero(np.isnan(insight.points).all(axis=0))}
+    return [name for name in known.idle if name not in moving]
 
 
 def _as_far_as(insight: Findings, name: str) -> str:

@@ -107,8 +107,9 @@ class Ways(Search):
             there are main effects. By gains from the start, 14 of 48 runs on six functions with 2 to 10 of 60
             to 300 coordinates that matter were better than by counts after 100 trials.
         first: by "count", the share of the way "all" at the least.
-        thorough: whether "all" is refined thoroughly, where there are but numbers; "early", as long as there
-            are no main effects. `mixed` gains by it until then (benchmarks/results/ablation.md).
+        thorough: whether "all" is refined thoroughly, where there are but numbers; "early", until main
+            effects are first used, in every window anew. `mixed` gains by it until then
+            (benchmarks/results/thorough.md).
         wide: whether more starts lie around more of the best points in conditional spaces.
     """
 
@@ -127,7 +128,8 @@ class Ways(Search):
         one_of(self, credit=get_args(Credit))
         at_least(self, raw=3, refined=1, max_calls=1, tolerance=0.0, few=1, incumbents=1, first=0.0)
         of_type(self, wide=bool)
-        one_of(self, thorough=(True, False, "early"))
+        if self.thorough != "early":
+            of_type(self, thorough=bool)
         if self.first > MOST_OF_ONE:
             raise MethodError(f"Ways(first={self.first!r}): a share of at most {MOST_OF_ONE}")
 
@@ -142,7 +144,7 @@ class Ways(Search):
         return situation.ranked[: times * self.incumbents]
 
     def chosen(self, situation: Situation, belief: Belief, rng: Rng) -> Plan:
-        """How the next point is looked for; `early` until there are main effects, if there will be."""
+        """How the next point is looked for; it is early until main effects are first used in the scene."""
         scene, ways = situation.scene, (*WAYS, TERMS) if belief.has_effects else WAYS
         past = improvements(scene.trials, maximize=scene.task.maximize)
         found = steps(scene.trials, "way", maximize=scene.task.maximize)
