@@ -41,6 +41,14 @@ def test_states_read_like_words():
     assert [str(state) for state in TrialState] == ["running", "complete", "failed"]
 
 
+def test_a_trial_is_told_in_a_line_without_what_the_method_remembers():
+    begun = Trial({"x": 0.5, "m": "a"}, 3, meta={"way": "all"})
+    assert str(begun) == "trial 3 is running at {'x': 0.5, 'm': 'a'}"
+    assert str(begun.completed(2.0, 0).frozen()) == "trial 3: 2.0 at {'x': 0.5, 'm': 'a'}"
+    assert str(begun.failed("no memory", 0)) == "trial 3 failed (no memory) at {'x': 0.5, 'm': 'a'}"
+    assert "'way'" in repr(begun)
+
+
 @pytest.fixture
 def history() -> History:
     return History(

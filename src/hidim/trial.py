@@ -92,6 +92,11 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.number)
 
+    def __str__(self) -> str:
+        """What a person asks of it; `repr` has all, what the method remembers, too."""
+        told = {TrialState.COMPLETE: f": {self.value!r}", TrialState.FAILED: f" failed ({self.reason})"}
+        return f"trial {self.number}{told.get(self.state, ' is running')} at {dict(self.params)!r}"
+
     def loss(self, *, maximize: bool) -> float:
         """What is to be minimised: the value, with the other sign if it is maximised; inf without one."""
         if self.value is None:
