@@ -54,9 +54,9 @@ LONG = dict.fromkeys(
 )
 TREES = {"jenatton-shifted": 60, "training": 60, "pipeline": 80, "network": 100}
 
-#: Of which parts are left out: the default as it was when two of them were a part of it. Now it is never
-#: restless, and thorough until there are main effects (see `thorough.py`).
-WAS = "restless=0.5, thorough=true"
+#: Of which parts are left out: the default as it was when it was restless as soon as a run had settled, and
+#: always thorough. Now it is restless later, and thorough until there are main effects (see `thorough.py`).
+WAS = "calm=1, thorough=true"
 WHOLE = f"hidim:mixed({WAS})"
 
 #: What is left out or done otherwise everywhere, and the method that says so.
@@ -66,18 +66,18 @@ BOTH = {
     "models by a coin": f"hidim:mixed(toss=even, {WAS})",
     "ways by counts": f"hidim:mixed(credit=count, {WAS})",
     "no bold suggestions": f"hidim:mixed(bold=0, {WAS})",
-    "never restless": "hidim:mixed(thorough=true)",
+    "never restless": "hidim:mixed(restless=0, thorough=true)",
     "no end game": f"hidim:mixed(last=0, {WAS})",
     "losses as they are": f"hidim:mixed(outcome=identity, {WAS})",
 }
 
 #: The same, of parts that only one kind of space has.
 PARTS_FLAT = BOTH | {
-    "no thorough search": "hidim:mixed(restless=0.5, thorough=false)",
+    "no thorough search": "hidim:mixed(calm=1, thorough=false)",
     "no windows": f"hidim:mixed(frame=cube, {WAS})",
     "no starts where columns differ": f"hidim:mixed(apart=false, {WAS})",
-    "neither restless nor thorough": "hidim:mixed(thorough=false)",
-    "none of bold, restless, thorough": "hidim:mixed(bold=0, thorough=false)",
+    "neither restless nor thorough": "hidim:mixed(restless=0, thorough=false)",
+    "none of bold, restless, thorough": "hidim:mixed(bold=0, restless=0, thorough=false)",
 }
 PARTS_LONG = {
     about: PARTS_FLAT[about]

@@ -1,7 +1,7 @@
 """What thorough starts are worth before main effects begin, and after: the suite in three ways.
 
     hidim bench suite --methods "hidim:mixed(thorough=false)" --out results/suite-thorough.jsonl
-    hidim bench suite --methods "hidim:mixed(restless=0.5, thorough=true)" --out results/suite-thorough.jsonl
+    hidim bench suite --methods "hidim:mixed(calm=1, thorough=true)" --out results/suite-thorough.jsonl
     python benchmarks/thorough.py results/suite.jsonl results/suite-thorough.jsonl --out results/thorough.md
 
 Main effects begin with two trials for every parameter: with 10 to 12 on the small problems of the suite, with
@@ -27,7 +27,7 @@ from hidim.bench.tables import figure, render
 OURS = "hidim:auto"
 OTHERS = {
     "never thorough": "hidim:mixed(thorough=false)",
-    "always thorough, and restless: the version before": "hidim:mixed(restless=0.5, thorough=true)",
+    "always thorough, and restless: the version before": "hidim:mixed(calm=1, thorough=true)",
 }
 STOPS = (50, 100, 200)
 

@@ -129,6 +129,15 @@ def test_a_settled_run_looks_into_other_basins():
     assert np.mean(elsewhere) > 0.7
 
 
+@pytest.mark.parametrize(("calm", "trials", "looks"), [(1, 60, True), (6, 60, False), (6, 200, True)])
+def test_the_calmer_a_run_has_to_be_the_later_it_looks_into_other_basins(calm, trials, looks):
+    space = Space(x=Float(0, 1), y=Float(0, 1))
+    opt = Optimizer(space, f"gp(restless=1, bold=0, calm={calm})", seed=0)
+    for params in sorted(space.sample(np.random.default_rng(0), trials), key=waves):
+        opt.add(params, waves(params))  # the best first: nothing is gained since
+    assert ("far" in [trial.meta["way"] for trial in opt.ask(8)]) == looks
+
+
 def test_the_end_of_a_planned_run_refines_what_was_found():
     """Without a plan some of the last suggestions are bold, and some of a settled run look elsewhere."""
     space, ends = Space(x=Float(0, 1), y=Float(0, 1)), {}

@@ -106,6 +106,11 @@ class Utility(ABC):
         return 0.0
 
     @property
+    def calmness(self) -> int:
+        """For how many times as long as others a run has to be settled before they do."""
+        return 1
+
+    @property
     def chances(self) -> float:
         """The share of suggestions that give another option of a choice its chance."""
         return 0.0
@@ -227,6 +232,8 @@ class Bold(Utility):
         restless: share of suggestions that look elsewhere when a run has settled. A larger one leaves basins
             sooner, and polishes less: Levy's function in 8 dimensions was left at 7e-6 with 0, at 4e-5 with
             .5 and at 1e-4 with .8 (200 trials, means of five runs).
+        calm: for how many times as long as a run that is called settled it has to be, see
+            `hidim.frame.settled`, before suggestions are restless.
         last: the share of the planned trials, at their end, that are neither bold nor restless and give no
             chances: what they found elsewhere could not be refined any more.
         fair: share of suggestions that give an option of a choice its chance which the best trial has not
@@ -240,10 +247,11 @@ class Bold(Utility):
     restless: float = 0.5
     last: float = 0.1
     fair: float = 0.25
+    calm: int = 1
 
     def __post_init__(self) -> None:
         of_type(self, exact=Utility, noisy=Utility)
-        at_least(self, bold=0.0, margin=0.0, restless=0.0, last=0.0, fair=0.0)
+        at_least(self, bold=0.0, margin=0.0, restless=0.0, last=0.0, fair=0.0, calm=1)
         for name in ("bold", "restless", "last", "fair"):
             if (share := getattr(self, name)) > 1.0:
                 raise MethodError(f"{name}={share!r} is a share of the suggestions: give at most 1")
@@ -256,6 +264,10 @@ class Bold(Utility):
     @property
     def restlessness(self) -> float:
         return self.restless
+
+    @property
+    def calmness(self) -> int:
+        return self.calm
 
     @property
     def chances(self) -> float:

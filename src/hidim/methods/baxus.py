@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hidim.acquisition.utility import Bold
 from hidim.frame import Growing
 from hidim.methods.mixed import MIXED
 from hidim.methods.recipe import Recipe
@@ -18,5 +19,6 @@ BAXUS: Recipe = replace(
     MIXED,
     name="baxus",
     frame=Growing(),
+    utility=Bold(restless=0.0),
     search=Paths(ways=Ways(credit="late-gain")),
 )

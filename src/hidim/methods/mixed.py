@@ -3,7 +3,8 @@
 frame       all of the space and, once a run has settled, a window around its best point
 prior       functions of single parameters and of a tree's nodes, added up, and a product kernel over all
 inference   maximum a posteriori; beside the sum its parts alone, drawn by what each has gained
-utility     as in `gp`, but a run that has settled goes on as before: models and windows leave basins here
+utility     as in `gp`, but a run has to be settled for longer before suggestions look elsewhere for that:
+            models and windows leave basins, too
 search      the ways of `gp`, drawn by what each has gained, and thorough until there are main effects; the
             best paths of a tree are among their starts
 """
@@ -22,7 +23,7 @@ MIXED = Recipe(
     frame=Zooming(),
     prior=Mixed(),
     inference=Peak(outcome="auto", twins=True, toss="success"),
-    utility=Bold(restless=0.0),
+    utility=Bold(calm=6),
     search=Paths(ways=Ways(credit="late-gain", thorough="early")),
     initial=10,
 )

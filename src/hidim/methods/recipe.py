@@ -207,8 +207,8 @@ class Recipe(Method):
         """Whether the run has settled and this suggestion is one that looks elsewhere."""
         if 0.0 < done >= self.utility.ending:
             return False
-        share, maximize = self.utility.restlessness, scene.task.maximize
-        settled = share > 0.0 and is_settled(scene.trials, scene.ground.dim, maximize=maximize)
+        share, times, maximize = self.utility.restlessness, self.utility.calmness, scene.task.maximize
+        settled = share > 0.0 and is_settled(scene.trials, scene.ground.dim, maximize=maximize, times=times)
         return settled and bool(rng.random() < share)
 
     def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False, apart: bool = False) -> Study:
