@@ -364,7 +364,7 @@ def test_suggestions_do_not_depend_on_the_memo():
 def test_paths_are_candidates_for_every_acquisition(monkeypatch):
     counts = []
 
-    def counting(self, way, length, target, ground, best, rng, promising=None):
+    def counting(self, plan, target, ground, best, rng, promising=None):
         counts.append(0 if promising is None else len(promising))
         return ground.snap(rng.random((4, ground.dim)))
 
