@@ -3,9 +3,9 @@
 frame       all of the space and, once a run has settled, a window around its best point
 prior       functions of single parameters and of a tree's nodes, added up, and a product kernel over all
 inference   maximum a posteriori; beside the sum its parts alone, drawn by what each has gained
-utility     as in `gp`, but a run has to be settled for six times as long before suggestions look elsewhere for
-            that, so never before trial 180: models and windows leave basins, too, and they refine what they
-            find. Without any, one of five runs of Hartmann's function, on which this was chosen, never left one
+utility     as in `gp`, but a run has to be settled for six times as long before suggestions look elsewhere
+            for that, so never before trial 180: models and windows leave basins, too. Without any, one of
+            five runs of Hartmann's function, on which this was chosen, stood in one for 860 trials
 search      the ways of `gp`, drawn by what each has gained, and thorough until there are main effects; the
             best paths of a tree are among their starts
 """
