@@ -128,8 +128,8 @@ class Ways(Search):
         one_of(self, credit=get_args(Credit))
         at_least(self, raw=3, refined=1, max_calls=1, tolerance=0.0, few=1, incumbents=1, first=0.0)
         of_type(self, wide=bool)
-        if self.thorough != "early":
-            of_type(self, thorough=bool)
+        if not (isinstance(self.thorough, bool) or self.thorough == "early"):
+            raise MethodError(f"Ways(thorough={self.thorough!r}): thorough is True, False or 'early'")
         if self.first > MOST_OF_ONE:
             raise MethodError(f"Ways(first={self.first!r}): a share of at most {MOST_OF_ONE}")
 
