@@ -46,6 +46,8 @@ def test_shares_are_those_of_the_variance():
     assert "B" not in known
     with pytest.raises(KeyError, match="no group has the title 'B': there are"):
         known["B"]
+    with pytest.raises(KeyError, match=r"there are 'x\[[012]\]', 'x\[[012]\]', 'x\[[012]\]', "):
+        known["x"]
     assert known.quality > 0.9
 
 
@@ -66,6 +68,13 @@ def test_effects_are_changes_against_the_best_trial_in_units_of_the_objective(ma
     assert effects["c"].grid == ("u", "v", "w")
     assert effects["c"].mean[effects["c"].grid.index(best["c"])] == pytest.approx(0.0, abs=1e-6)
     assert effects["n"].grid.tolist() == list(range(1, 10))
+
+
+def test_a_group_is_printed_as_a_line():
+    first = insight().components([["a", "c"], ["b"]])["a"]
+    assert str(first).endswith("%  a, c")
+    assert str(first) in str(insight().components([["a", "c"], ["b"]]))
+    assert len(repr(first)) < 300
 
 
 def test_without_learnt_groups_every_parameter_is_one():
@@ -111,6 +120,8 @@ def test_conditional_spaces_have_effects_where_parameters_exist():
     assert effects[inactive].at is None
     assert effects["d"].mean[-1] - effects["d"].mean[0] == pytest.approx(1.0, abs=0.2)
     assert "What m decides is told by branches()." in str(known)
+    with pytest.raises(KeyError, match=r"'m' is in no group.*branches\(\)"):
+        known["m"]
 
 
 def test_parts_of_nested_groups_add_up():

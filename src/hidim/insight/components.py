@@ -14,7 +14,7 @@ constant belongs: so effects of single parameters are told as changes against th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -69,10 +69,10 @@ class Effect:
     """
 
     name: str
-    grid: Array | tuple[Any, ...]
-    mean: Array
-    low: Array
-    high: Array
+    grid: Array | tuple[Any, ...] = field(repr=False)
+    mean: Array = field(repr=False)
+    low: Array = field(repr=False)
+    high: Array = field(repr=False)
     at: Any
     log: bool
     weights: dict[str, float]
@@ -97,6 +97,9 @@ class Component:
         """The names, as a line of text."""
         return ("  |  " if any(effect.weights for effect in self.effects) else ", ").join(self.names)
 
+    def __str__(self) -> str:
+        return f"{percent(self.share):>5}  {short(self.title, 100)}"
+
 
 class Components(Sequence[Component]):
     """The groups, the one with the largest share first.
@@ -117,6 +120,8 @@ class Components(Sequence[Component]):
         if not isinstance(place, str):
             return self._found[place]
         found = next((c for c in self if c.title == place or place in c.names), None)
+        if found is None and place in self.forks:
+            raise KeyError(f"{place!r} is in no group, as others depend on it: branches() tells of it")
         if found is None:
             raise missing("group", place, [name for component in self for name in component.names])
         return found
@@ -128,7 +133,7 @@ class Components(Sequence[Component]):
         return len(self._found)
 
     def __str__(self) -> str:
-        lines = [f"{percent(c.share):>5}  {short(c.title, 100)}" for c in self]
+        lines = [str(component) for component in self]
         if self.forks:
             lines.append(f"What {short(', '.join(self.forks), 60)} decides is told by branches().")
         return "\n".join([*lines, f"R² {self.quality:.2f} on left-out trials"])

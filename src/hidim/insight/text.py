@@ -60,13 +60,16 @@ def rounded(value: float, low: float, high: float) -> list[str]:
 def missing(kind: str, title: str, known: Iterable[str]) -> KeyError:
     """What to raise for a title that is not among the known ones: those that may have been meant come first.
 
+    These are the parts of a vector, parameters that are called so under an option, and what is spelt alike.
+
     Example:
         >>> missing("parameter", "c", ["a", "m=b/c"])
         KeyError("no parameter has the title 'c': there are 'm=b/c', 'a'")
     """
     names = [name for name in known if name]
+    parts = [name for name in names if title and name.startswith(title + "[")]
     ends = [name for name in names if title and name.endswith(("/" + title, "=" + title))]
-    listed = list(dict.fromkeys([*ends, *get_close_matches(title, names), *names]))
+    listed = list(dict.fromkeys([*parts, *ends, *get_close_matches(title, names), *names]))
     more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
     there = ", ".join(map(repr, listed[:LISTED]))
     return KeyError(f"no {kind} has the title {title!r}: there are {there}{more}")
