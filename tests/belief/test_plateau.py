@@ -15,6 +15,7 @@ from hidim.errors import MethodError
 from hidim.frame import Ground
 from hidim.frame.settled import MANY, TRIALS, is_settled
 from hidim.methods import configured
+from hidim.task import Task
 from hidim.trial import History, Trial
 
 
@@ -77,8 +78,20 @@ def test_only_suggestions_of_a_model_can_settle():
     values = [*np.linspace(10.0, 1.0, TRIALS), *[2.0] * TRIALS]
     assert is_settled(history(values), 2, maximize=False)
     assert not is_settled(history(values, way="design"), 2, maximize=False)
-    added = History([Trial({}, number=i).completed(v, rank=i) for i, v in enumerate(values)])
-    assert not is_settled(added, 2, maximize=False)
+    unknown = History([Trial({}, number=i).completed(v, rank=i) for i, v in enumerate(values)])
+    assert not is_settled(unknown, 2, maximize=False)
+    for entered in ("added", "given"):  # a thousand old results are no search that gains nothing
+        assert not is_settled(history(values, way=entered), 2, maximize=False)
+
+
+@pytest.mark.parametrize("others", [TRIALS, 3 * TRIALS])
+def test_a_run_whose_first_value_is_that_of_a_suggestion_is_judged_when_there_is_one_before(others):
+    """As when all of its design failed, and what was suggested in windows is left out."""
+    ways = ["all"] * TRIALS + ["design"] * others
+    trials = [Trial({}, i, meta={"way": way}).completed(1.0, rank=i) for i, way in enumerate(ways)]
+    assert not is_settled(History(trials), 2, maximize=False)
+    late = Trial({}, len(ways), meta={"way": "all"}).completed(1.0, rank=len(ways))
+    assert is_settled(History([*trials, late]), 2, maximize=False)
 
 
 def test_a_gain_too_large_for_a_number_is_a_gain():
@@ -132,10 +145,27 @@ def test_a_settled_run_looks_into_other_basins():
 @pytest.mark.parametrize(("calm", "trials", "looks"), [(1, 60, True), (6, 60, False), (6, 200, True)])
 def test_the_calmer_a_run_has_to_be_the_later_it_looks_into_other_basins(calm, trials, looks):
     space = Space(x=Float(0, 1), y=Float(0, 1))
-    opt = Optimizer(space, f"gp(restless=1, bold=0, calm={calm})", seed=0)
-    for params in sorted(space.sample(np.random.default_rng(0), trials), key=waves):
-        opt.add(params, waves(params))  # the best first: nothing is gained since
-    assert ("far" in [trial.meta["way"] for trial in opt.ask(8)]) == looks
+    known = sorted(space.sample(np.random.default_rng(0), trials), key=waves)  # nothing is gained since
+    past = [
+        Trial(params, i, meta={"way": "all"}).completed(waves(params), rank=i)
+        for i, params in enumerate(known)
+    ]
+    method = configured("gp", restless=1, bold=0, calm=calm)
+    task = Task(space, seed=0, noisy=False)
+    ways = [method.suggest(task, History(past), trials + turn).meta["way"] for turn in range(8)]
+    assert ("far" in ways) == looks
+
+
+def test_a_long_run_of_the_default_may_begin_with_a_configuration_of_the_user():
+    """Half of the suggestions stand in windows, and 90 of the others are all that there were."""
+    space = Space(x=Float(0, 1), y=Float(0, 1))
+    inside = {"way": "all", "around": 0, "within": 0.1}
+    metas = [{"way": "given"}, *[{"way": "design"}] * 9, *[{"way": "all"}] * 89, *[inside] * 81]
+    points = space.sample(np.random.default_rng(0), len(metas))
+    told = enumerate(zip(points, metas, strict=True))
+    past = History([Trial(p, i, meta=meta).completed(waves(p), rank=i) for i, (p, meta) in told])
+    suggestions = [configured("mixed").suggest(Task(space, seed=seed), past, 180) for seed in range(2)]
+    assert all(set(one.params) == {"x", "y"} for one in suggestions)
 
 
 def test_the_end_of_a_planned_run_refines_what_was_found():

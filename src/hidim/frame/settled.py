@@ -10,8 +10,11 @@ from hidim.trial import History
 #: The way of trials that no model suggested, if they have one.
 DESIGN = "design"
 
+#: Ways of trials that a person, or another program, has entered.
+ENTERED = ("given", "added")
+
 #: Ways of trials that no search has suggested.
-UNSEARCHED = (DESIGN, "probe", "given", "added", "random", "sobol")
+UNSEARCHED = (DESIGN, "probe", *ENTERED, "random", "sobol")
 
 #: A run has settled if one suggestion for every column, within these limits, has gained less than this share
 #: of what was gained since as many at its beginning; as these may be penalties, by their best quarter. Rough
@@ -24,14 +27,16 @@ TRIALS, MANY, WORTH = 15, 30, 1e-4
 def is_settled(history: History, dim: int, *, maximize: bool, times: int = 1) -> bool:
     """Whether the last suggestions of a model have gained next to nothing, in the units of the objective.
 
+    Trials that were entered, or that remember nothing, are no suggestions; what they gained counts.
+
     Args:
         dim: number of columns.
         times: how many times as many suggestions are looked at.
     """
     last = times * int(np.clip(dim, TRIALS, MANY))
     losses = 0.25 * history.losses(maximize=maximize)  # differences of the largest numbers stay finite
-    suggested = [t.meta.get("way", DESIGN) != DESIGN for t in history.complete]
-    if len(losses) < 2 * last or sum(suggested) < last:
+    suggested = [t.meta.get("way", DESIGN) not in (DESIGN, *ENTERED) for t in history.complete]
+    if len(losses) < 2 * last or sum(suggested[1:]) < last:  # the first trial gains on none
         return False
     since = np.flatnonzero(suggested)[-last]
     best = float(losses.min())
