@@ -47,6 +47,11 @@ def test_a_trial_is_told_in_a_line_without_what_the_method_remembers():
     assert str(begun.completed(2.0, 0).frozen()) == "trial 3: 2.0 at {'x': 0.5, 'm': 'a'}"
     assert str(begun.failed("no memory", 0)) == "trial 3 failed (no memory) at {'x': 0.5, 'm': 'a'}"
     assert "'way'" in repr(begun)
+    wide = Trial({"w": np.linspace(0, 1, 40), "v": np.full(12, 1 / 3), "x": 0.1}, 3)
+    lines = [str(wide.completed(2.0, 0)), str(wide.failed("Traceback\n  line 2\nno memory", 0))]
+    assert not any("\n" in line for line in lines)
+    assert len(lines[0]) < 300
+    assert lines[1].startswith("trial 3 failed (Traceback line 2 no memory) at ")
 
 
 @pytest.fixture

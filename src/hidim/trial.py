@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -18,6 +19,9 @@ from hidim._optional import require
 from hidim._types import Array, Params
 from hidim.embed import LazyVector
 from hidim.embed.lazy import handed_out
+
+#: Values of a vector that are printed; of longer ones the first three and the last.
+SHOWN = 20
 
 
 class TrialState(StrEnum):
@@ -93,9 +97,11 @@ class Trial:
         return hash(self.number)
 
     def __str__(self) -> str:
-        """What a person asks of it; `repr` has all, what the method remembers, too."""
-        told = {TrialState.COMPLETE: f": {self.value!r}", TrialState.FAILED: f" failed ({self.reason})"}
-        return f"trial {self.number}{told.get(self.state, ' is running')} at {dict(self.params)!r}"
+        """What a person asks of it, in one line; `repr` has all, what the method remembers, too."""
+        reason = " ".join((self.reason or "").split())
+        told = {TrialState.COMPLETE: f": {self.value!r}", TrialState.FAILED: f" failed ({reason})"}
+        with np.printoptions(threshold=SHOWN, linewidth=sys.maxsize):
+            return f"trial {self.number}{told.get(self.state, ' is running')} at {dict(self.params)!r}"
 
     def loss(self, *, maximize: bool) -> float:
         """What is to be minimised: the value, with the other sign if it is maximised; inf without one."""

@@ -108,8 +108,8 @@ class Ways(Search):
             to 300 coordinates that matter were better than by counts after 100 trials.
         first: by "count", the share of the way "all" at the least.
         thorough: whether "all" is refined thoroughly, where there are but numbers; "early", until main
-            effects are first used, in every window anew. `mixed` gains by it until then
-            (benchmarks/results/thorough.md).
+            effects have been searched by (the way "terms"), in every window anew. `mixed` gains by it until
+            then (benchmarks/results/thorough.md).
         wide: whether more starts lie around more of the best points in conditional spaces.
     """
 
