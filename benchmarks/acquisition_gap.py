@@ -45,7 +45,7 @@ TRIALS = (20, 50, 100, 150)
 POINTS, BEST, EACH, REFINED, CALLS = 20_000, 100, 5, 400, 200
 
 #: Starts and calls of `longer`.
-LONGER = 2048, 80
+LONGER = 4096, 160
 
 #: Gaps of more nats than this are misses.
 MISS = 0.05
