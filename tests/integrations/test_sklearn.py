@@ -75,6 +75,7 @@ def not_for_searches(search):
     expected_failed_checks=not_for_searches,
 )
 def test_scikit_learns_own_checks(estimator, check):
+    """What is asserted stands in the checks, which raise."""
     check(estimator)
 
 

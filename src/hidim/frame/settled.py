@@ -27,7 +27,8 @@ TRIALS, MANY, WORTH = 15, 30, 1e-4
 def is_settled(history: History, dim: int, *, maximize: bool, times: int = 1) -> bool:
     """Whether the last suggestions of a model have gained next to nothing, in the units of the objective.
 
-    Trials that were entered, or that remember nothing, are no suggestions; what they gained counts.
+    Trials that were entered, or that remember nothing, are no suggestions; what they gained counts. But
+    probes are: they take turns that a model might have had.
 
     Args:
         dim: number of columns.
