@@ -18,7 +18,7 @@ from hidim.bench.report import regret_curve
 from hidim.bench.runner import Job, Record, plan
 from hidim.bench.tables import figure, render
 
-#: The problems of every class; nothing was tuned on a class as a whole.
+#: The problems of every class; `benchmarks/README.md` says what was chosen on some of them.
 CLASSES: dict[str, tuple[str, ...]] = {
     "small": ("levy-5-shifted", "rosenbrock-5-shifted", "hartmann6-6-rotated", "rastrigin-5-shifted"),
     "interacting": (

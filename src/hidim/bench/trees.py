@@ -56,7 +56,8 @@ def table(records: Sequence[Record], ours: str) -> str:
             render(["problem", *methods], medians, left=1, markdown=True),
             "Runs whose best configuration has a wrong label, where the right ones are known:",
             render(["problem", *methods], wrong, left=1, markdown=True),
-            "Paired runs that are better, and the p-value of Wilcoxon's signed-rank test of logarithms:",
+            "Paired runs that are better, and the p-value of Wilcoxon's signed-rank test of logarithms, not "
+            "corrected for the number of tests:",
             render([f"{ours} wins (p)", *others], tests, left=1, markdown=True),
         ]
     )

@@ -72,11 +72,11 @@ def _table_1(records: Sequence[Record]) -> str:
         best = np.median(gaps)
         here = [f"{len(gaps)}", figure(best), f"{gaps.mean():.4f} ± {gaps.std():.4f}", f"{(~held).sum()}"]
         others = f"{gaps[held].mean():.4f}" if held.any() else "–"
-        theirs = [f"{mean:.4f} ± {spread:.4f}", "yes" if best <= mean else "no"]
+        theirs = [f"{mean:.4f} ± {spread:.4f}", "yes" if gaps.mean() <= mean else "no"]
         rows.append([f"{low}", f"{runs}", *here, others, *theirs])
     rows.sort(key=lambda row: (int(row[0]), int(row[1])))
     header = ["d", "k", "runs", "median gap", "mean ± sd", "no box holds a minimiser", "mean of the others"]
-    table = render([*header, "paper: mean ± sd", "median ≤ paper's mean"], rows, left=2, markdown=True)
+    table = render([*header, "paper: mean ± sd", "mean ≤ paper's"], rows, left=2, markdown=True)
     return "\n\n".join(["# REMBO, table 1: Branin in 25 dimensions, 500 evaluations", table, *_rate(misses)])
 
 
