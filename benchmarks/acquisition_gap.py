@@ -144,7 +144,7 @@ def _at(run: Optimizer, recipe: Recipe, seed: int) -> list[Missed]:
     watched = Watched(recipe.search)
     asked = replace(recipe, utility=Improvement(), search=watched)
     again = Optimizer(run.space, asked, seed=seed, noisy=False)  # no probes of noise
-    again.restore(run.history)
+    again._restore(run.history)
     again.ask()
     return watched.notes
 

@@ -164,7 +164,7 @@ def random_history(tree: Tree, seed: int) -> History:
         if params is trial.params:
             optimizer.tell(trial, value)
         else:
-            optimizer.withdraw(trial)
+            optimizer._withdraw(trial)
             optimizer.add(params, value)
         kept.append(Trial(params, len(kept)).completed(value, len(kept)))
     return History(kept)

@@ -39,7 +39,7 @@ def optimizer():
 HANDED_OUT = {
     "best": lambda o: o.best,
     "asked": lambda o: o.ask(),
-    "entered": lambda o: o.enter({"x": 0.5, "c": "a", "w": [0.1, 0.2, 0.3]}),
+    "entered": lambda o: o.add({"x": 0.5, "c": "a", "w": [0.1, 0.2, 0.3]}),
     "added": lambda o: o.add({"x": 0.5, "c": "a", "w": [0.1, 0.2, 0.3]}, 1.0),
     "result": lambda o: o.result().best,
 }

@@ -278,7 +278,7 @@ def test_a_lazy_vector_can_be_entered_again_elsewhere():
     optimizer = Optimizer(BILLION, "baxus")
     assert optimizer.add({"x": x}, 0.5).params["x"] == x
     assert optimizer.best.params["x"][7] == x[7]
-    assert optimizer.enter({"x": x}).params["x"] == x
+    assert optimizer.add({"x": x}).params["x"] == x
 
 
 def test_a_vector_from_elsewhere_can_be_told_of_as_an_array():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hidim import History, Trial, TrialState
+from hidim.errors import TrialError
 
 
 def trial(number: int, **changes) -> Trial:
@@ -46,7 +47,7 @@ def test_a_trial_is_told_in_a_line_without_what_the_method_remembers():
     assert str(begun) == "trial 3 is running at {'x': 0.5, 'm': 'a'}"
     assert str(begun.completed(2.0, 0).frozen()) == "trial 3: 2.0 at {'x': 0.5, 'm': 'a'}"
     assert str(begun.failed("no memory", 0)) == "trial 3 failed (no memory) at {'x': 0.5, 'm': 'a'}"
-    assert "'way'" in repr(begun)
+    assert repr(begun) == str(begun)
     wide = Trial({"w": np.linspace(0, 1, 40), "v": np.full(12, 1 / 3), "x": 0.1}, 3)
     lines = [str(wide.completed(2.0, 0)), str(wide.failed("Traceback\n  line 2\nno memory", 0))]
     assert not any("\n" in line for line in lines)
@@ -89,9 +90,22 @@ def test_a_history_keeps_its_own_copy_of_the_list():
     assert len(history) == 1
 
 
-def test_repr_counts_states(history):
-    assert repr(history) == "History(2 running, 2 complete, 1 failed)"
-    assert repr(History()) == "History(empty)"
+def test_a_history_is_told_by_its_counts_and_its_best(history):
+    assert repr(history) == "History: 2 running, 2 complete, 1 failed; best 4.0, trial 3"
+    assert history.best.value == min(t.value for t in history.complete)
+    assert History(list(history), maximize=True).best.value == max(t.value for t in history.complete)
+    assert repr(History()) == "History: no trial"
+    with pytest.raises(TrialError, match="no trial is complete yet"):
+        _ = History().best
+
+
+def test_notebooks_show_a_table_and_a_line(history):
+    page = History(list(history), maximize=True)._repr_html_()
+    assert page.count("<tr>") == 5
+    assert "<polyline" in page  # of the best so far, 4 and then 5
+    odd = Trial({"<b>": "<i>"}, 0).completed(1.0, rank=0)._repr_html_()
+    assert "<th>&lt;b&gt;</th><td>&lt;i&gt;</td>" in odd
+    assert "svg" not in History()._repr_html_()
 
 
 def test_a_history_becomes_a_table_with_a_column_for_every_parameter_and_coordinate():
@@ -103,6 +117,14 @@ def test_a_history_becomes_a_table_with_a_column_for_every_parameter_and_coordin
     assert table.loc[0, ["value", "w[1]", "c", "state"]].tolist() == [3.0, 2.0, "a", "complete"]
     assert table.loc[1, "reason"] == "no license"
     assert table["p"].isna().tolist() == [True, False]
+    kinds = {name: str(table[name].dtype) for name in ("value", "variance", "p", "rank", "w[0]")}
+    assert kinds == {
+        "value": "float64",
+        "variance": "float64",
+        "p": "Int64",
+        "rank": "Int64",
+        "w[0]": "float64",
+    }
     assert len(History().to_pandas()) == 0
 
 

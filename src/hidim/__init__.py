@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 from hidim._version import __version__
 from hidim.errors import HidimError
 from hidim.space import Choice, Float, Int, Space, Vector
-from hidim.trial import History, Trial, TrialState
+from hidim.trial import History, Measured, Trial, TrialState
 
 if TYPE_CHECKING:
     from hidim.insight import Insight
-    from hidim.integrations.optuna import OptunaSampler
+    from hidim.integrations.optuna import OptunaSampler as OptunaSampler
     from hidim.methods import METHODS
     from hidim.optimizer import Optimizer
     from hidim.result import Result
     from hidim.run.minimize import minimize
 
+# OptunaSampler is not among them: it needs Optuna, and `from hidim import *` must not.
 __all__ = [
     "METHODS",
     "Choice",
@@ -26,8 +27,8 @@ __all__ = [
     "History",
     "Insight",
     "Int",
+    "Measured",
     "Optimizer",
-    "OptunaSampler",
     "Result",
     "Space",
     "Trial",
@@ -59,4 +60,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "OptunaSampler"])

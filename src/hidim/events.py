@@ -87,7 +87,7 @@ DESCRIBED: dict[str, Kind] = {
 
 #: What it may say besides; other fields are for newer versions, and not looked at.
 FURTHER: dict[str, dict[str, Kind]] = {
-    "run": DESCRIBED | {"about": TABLE},
+    "run": DESCRIBED | {"about": TABLE, "objective": TABLE},
     "tell": {"attributes": TABLE},
     "fail": {"attributes": TABLE},
 }

@@ -236,10 +236,10 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
         trial = replace(trials[number], attributes=event.get("attributes", {}))
         contents.finished += 1
         if kind == "tell":
-            told = trial.completed(event["value"], rank, variance=event["variance"], seconds=seconds)
+            value, variance = event["value"], event["variance"]
+            trials[number] = trial.completed(value, rank, variance=variance, seconds=seconds)
         else:
-            told = trial.failed(event["reason"], rank, seconds=seconds)
-        trials[number] = told
+            trials[number] = trial.failed(event["reason"], rank, seconds=seconds)
 
 
 def _retry(number: int, contents: Contents) -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import reprlib
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -23,9 +24,12 @@ from hidim.frame.noise import is_noisy
 from hidim.methods import Method, Suggestion, Task, make_method
 from hidim.result import Result, best_of, result_of
 from hidim.space import Space
-from hidim.trial import Frozen, History, Trial, TrialState, same_params
+from hidim.trial import A_PAIR, CompleteTrial, Frozen, History, Measured, Trial, TrialState, same_params
 
 logger = logging.getLogger("hidim")
+
+#: That no value was given, which is not the same as None.
+MISSING: Any = object()
 
 
 class Optimizer:
@@ -120,7 +124,7 @@ class Optimizer:
         return best_of(self._task, self.method, self.history)[1]
 
     @property
-    def best(self) -> Trial:
+    def best(self) -> CompleteTrial:
         """The complete trial with the best value; the first of equals.
 
         Of a noisy objective, the trial with the best mean by the method's model: the best of many noisy
@@ -169,16 +173,9 @@ class Optimizer:
             )
         return self._enter(suggestion.params, suggestion.meta).copied()
 
-    def rehearse(self) -> None:
+    def _rehearse(self) -> None:
         """Raise what the method refuses at its first suggestion, before anything else is evaluated."""
         self._method.suggest(self._task, History(), 0)
-
-    def enter(self, params: Mapping[str, Any]) -> Trial:
-        """A trial of your own choice, to be evaluated and told like one that was asked for.
-
-        Settings that are known to be good are a good start.
-        """
-        return self._enter(params, {"way": "given"}).copied()
 
     def _enter(self, params: Mapping[str, Any], meta: dict[str, Any]) -> Trial:
         trial = Trial(self.space.validate(params), len(self._trials), meta=meta).frozen()
@@ -190,7 +187,7 @@ class Optimizer:
     def tell(
         self,
         trial: Trial | int,
-        value: float,
+        value: float | Measured,
         *,
         variance: float | None = None,
         seconds: float | None = None,
@@ -200,14 +197,14 @@ class Optimizer:
 
         Args:
             trial: what `ask` returned, or its number.
-            value: what the objective returned.
+            value: what the objective returned, a number or `Measured`.
             variance: of the noise in `value`, if it is known.
             seconds: how long the objective took; kept, and of no influence.
             attributes: what else is to be remembered of the trial, by name; kept as plain JSON data, and of
                 no influence.
         """
         known = replace(self._running(trial), attributes=Frozen(serial.plain(attributes or {})))
-        number, noise, seconds = _as_float(value), _as_variance(variance), _as_seconds(seconds)
+        (number, noise), seconds = _measured(value, variance), _as_seconds(seconds)
         if not math.isfinite(number):
             self._finish(known.failed(f"the value is {number}", self._finished, seconds=seconds))
         else:
@@ -223,7 +220,7 @@ class Optimizer:
     ) -> None:
         """Say that a trial has no value: the objective crashed, was killed, or makes no sense there."""
         known = replace(self._running(trial), attributes=Frozen(serial.plain(attributes or {})))
-        self._finish(known.failed(str(reason), self._finished, seconds=_as_seconds(seconds)))
+        self._finish(known.failed(serial.text(reason), self._finished, seconds=_as_seconds(seconds)))
 
     def retry(self, trial: Trial | int) -> Trial:
         """Take back that a trial failed, so that it is told once more: the fault was not the function's.
@@ -243,18 +240,30 @@ class Optimizer:
     def add(
         self,
         params: Mapping[str, Any],
-        value: float,
+        value: Any = MISSING,
         *,
         variance: float | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> Trial:
-        """Enter a trial from elsewhere, such as an earlier run: a warm start. Returns the trial."""
-        number, noise, kept = _as_float(value), _as_variance(variance), serial.plain(attributes or {})
+        """Enter a trial of your own choice: one from elsewhere with its value, or one that is to be told.
+
+        Example:
+            >>> from hidim import Float, Space
+            >>> optimizer = Optimizer(Space(x=Float(0, 1)))
+            >>> optimizer.add({"x": 0.5}, 0.25).state.name  # an evaluation that is known
+            'COMPLETE'
+            >>> trial = optimizer.add({"x": 0.3})  # settings that may be good, to be evaluated
+            >>> optimizer.tell(trial, 0.09)
+        """
+        if value is MISSING:
+            return self._enter(params, {"way": "given"}).copied()
+        number, noise = _measured(value, variance)
+        kept = serial.plain(attributes or {})
         trial = self._enter(params, {"way": "added"})
         self.tell(trial, number, variance=noise, attributes=kept)
         return self._trials[-1].copied()
 
-    def take(self, trial: Trial, meta: Mapping[str, Any]) -> Trial:
+    def _take(self, trial: Trial, meta: Mapping[str, Any]) -> Trial:
         """Enter a finished trial of another run, value or failure; returns it as it is kept."""
         params, number = self.space.validate(trial.params), len(self._trials)
         kept = replace(trial, params=params, number=number, meta=dict(meta), rank=self._finished).frozen()
@@ -291,17 +300,17 @@ class Optimizer:
         self._trials[trial.number] = trial
         self._finished += 1
 
-    def withdraw(self, trial: Trial) -> None:
+    def _withdraw(self, trial: Trial) -> None:
         """Take back the trial that was asked for last, as if it had not been; it must not be told yet."""
         number = self._running(trial).number
         if number != len(self._trials) - 1:
             raise TrialError(f"trial {number} is not the last one asked for: fail it instead")
         self._trials.pop()
 
-    def restore(self, trials: Sequence[Trial]) -> None:
+    def _restore(self, trials: Sequence[Trial]) -> None:
         """Take over the trials of an earlier run of the same space, numbers and ranks as they are."""
         if self._trials:
-            raise TrialError("restore is for an optimizer that has not asked for anything yet; use add")
+            raise TrialError("trials are restored before anything is asked for; use add")
         serial.check_trials(list(trials))
         self._trials = [trial.frozen() for trial in trials]
         self._finished = sum(t.rank is not None for t in trials)
@@ -337,7 +346,7 @@ class Optimizer:
         try:
             space, method, settings, trials = _read(name, data)
             optimizer = cls(space, method, **settings)
-            optimizer.restore(trials)
+            optimizer._restore(trials)
         except HidimError as error:
             text = str(error) if str(error).startswith(name) else f"{name}: {error}"
             raise HistoryError(text) from error
@@ -376,6 +385,12 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def _measured(value: Any, variance: float | None) -> tuple[float, float | None]:
+    if isinstance(value, Measured):
+        value, variance = value.value, value.variance if variance is None else variance
+    return _as_float(value), _as_variance(variance)
+
+
 def _as_variance(variance: float | None) -> float | None:
     if variance is None:
         return None
@@ -394,14 +409,15 @@ def _as_seconds(seconds: float | None) -> float | None:
     return number
 
 
-def _as_float(value: float) -> float:
-    if isinstance(value, bool | np.bool_ | str | bytes) or np.ndim(value) > 0:
-        raise TrialError(f"a value must be a number, not {value!r}; use fail(trial) if there is none")
+def _as_float(value: Any) -> float:
     try:
-        return float(value)
+        # Not by numpy's own functions, which take lists apart, and a list may hold itself.
+        plain = getattr(value, "ndim", 0) == 0 and getattr(getattr(value, "dtype", ""), "kind", "") != "c"
+        if plain and not isinstance(value, bool | np.bool_ | str | bytes):
+            return float(value)
     except OverflowError:  # an integer beyond all floats
         return math.inf
-    except (TypeError, ValueError) as error:
-        raise TrialError(
-            f"a value must be a number, not {value!r}; use fail(trial) if there is none"
-        ) from error
+    except Exception:  # what is ragged, or objects to being looked at
+        pass
+    mend = A_PAIR if isinstance(value, tuple) and len(value) == 2 else "use fail(trial) if there is none"
+    raise TrialError(f"a value must be a number, not {reprlib.repr(value)}; {mend}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,19 +15,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hidim import _files, formats, lines
+from hidim._html import table
 from hidim._threads import single_threaded
+from hidim._types import Params
 from hidim.errors import HidimError, TrialError
 from hidim.events import Event
 from hidim.frame.noise import is_noisy
 from hidim.methods import METHODS, Method
 from hidim.space import Space
 from hidim.task import Task
-from hidim.trial import History, Trial
+from hidim.trial import SHOWN, CompleteTrial, History
 
 if TYPE_CHECKING:
     from hidim.insight import Branches, Components, Importance, Insight, Interactions
 
 logger = logging.getLogger("hidim")
+
+#: Characters of the best configuration that are shown.
+WIDEST = 240
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,10 @@ class Result:
         method: the name of the method.
         chosen: the name of the method at work, which `method="auto"` chose.
         about: what else was to be remembered of the run.
+        resumed: how many of the trials were in the journal already.
     """
 
-    best: Trial
+    best: CompleteTrial
     history: History
     space: Space
     maximize: bool = False
@@ -61,10 +68,34 @@ class Result:
     method: str = "auto"
     chosen: str = "auto"
     about: Mapping[str, Any] = field(default_factory=dict)
+    resumed: int = 0
 
     def __repr__(self) -> str:
-        how = " observed, the best mean of noisy values by the model," if self.by_model else ""
-        return f"Result(best={self.best.value!r}{how} at {self.best.params!r}, {self.history!r})"
+        how = " observed, the best mean of noisy values by the model" if self.by_model else ""
+        with np.printoptions(threshold=SHOWN, linewidth=sys.maxsize):
+            params = ", ".join(f"{name} = {value!r}" for name, value in self.best_params.items())
+        lines = [
+            f"Result: best {self.best_value!r}{how}, trial {self.best.number} of {len(self.history)} "
+            f"({self.history.counted})",
+            params if len(params) <= WIDEST else f"{params[:WIDEST]}…",
+            f"{self.stopped}; {self.resumed} from the journal" if self.resumed else self.stopped,
+        ]
+        return "\n  ".join(line for line in lines if line)
+
+    def _repr_html_(self) -> str:
+        how = " by the model's mean" if self.by_model else ""
+        title = f"best {self.best_value!r}{how}, trial {self.best.number} of {len(self.history)}"
+        return table(title, self.best_params.items()) + self.history.sparkline
+
+    @property
+    def best_value(self) -> float:
+        """What was observed at the best trial."""
+        return self.best.value
+
+    @property
+    def best_params(self) -> Params:
+        """The configuration of the best trial."""
+        return self.best.params
 
     @property
     def objective_seconds(self) -> float:
@@ -207,7 +238,7 @@ def result_of(task: Task, method: Method, history: History, stopped: str, own_se
     )
 
 
-def best_of(task: Task, method: Method, history: History) -> tuple[Trial, bool]:
+def best_of(task: Task, method: Method, history: History) -> tuple[CompleteTrial, bool]:
     """The complete trial with the best value, the first of equals; of a noisy objective the one with the best
     mean by the method's model, if there is one. And whether it is the model's choice."""
     complete = history.complete

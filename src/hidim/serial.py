@@ -201,7 +201,7 @@ def retried(trials: Sequence[Trial], number: int) -> list[Trial]:
     return later
 
 
-def plain(attributes: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+def plain(attributes: Mapping[str, Any], within: tuple[int, ...] = ()) -> dict[str, Any]:
     """What a user wants to remember as JSON data: arrays as lists, anything unknown as its text.
 
     Example:
@@ -209,20 +209,20 @@ def plain(attributes: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
         {'accuracy': 0.9, 'folds': [1, 2], 'loss': 'nan', 'at': '{1j}'}
     """
     if not isinstance(attributes, Mapping):
-        raise TrialError(f"attributes must be a dict from name to plain data, not {attributes!r}")
-    return {str(name): _plain(value, depth + 1) for name, value in attributes.items()}
+        raise TrialError(f"attributes must be a dict from name to plain data, not {reprlib.repr(attributes)}")
+    return {text(name): _plain(value, (*within, id(attributes))) for name, value in attributes.items()}
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: Any, within: tuple[int, ...]) -> Any:
     match value:
         case np.ndarray() | np.generic():
-            return _plain(value.tolist(), depth)
-        case _ if depth > DEEPEST:
-            return reprlib.repr(value)
+            return _plain(value.tolist(), within)
+        case Mapping() | list() | tuple() if len(within) > DEEPEST or id(value) in within:
+            return "…"
         case Mapping():
-            return plain(value, depth)
+            return plain(value, within)
         case list() | tuple():
-            return [_plain(entry, depth + 1) for entry in value]
+            return [_plain(entry, (*within, id(value))) for entry in value]
         case float() if not math.isfinite(value):
             return str(value)
         case int() if value.bit_length() > LONGEST:
@@ -230,4 +230,12 @@ def _plain(value: Any, depth: int) -> Any:
         case str() | int() | float() | None:
             return value
         case _:
-            return str(value)
+            return text(value)
+
+
+def text(value: Any) -> str:
+    """What somebody's object says of itself; if it fails at that, its kind."""
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__}>"

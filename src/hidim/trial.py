@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NoReturn, overload
+from typing import Any, NoReturn, Self, cast, overload
 
 import numpy as np
 
+from hidim._html import sparkline, table
 from hidim._limits import COORDINATES_TABULATED
 from hidim._optional import require
 from hidim._types import Array, Params
 from hidim.embed import LazyVector
 from hidim.embed.lazy import handed_out
+from hidim.errors import TrialError
 
 #: Values of a vector that are printed; of longer ones the first three and the last.
 SHOWN = 20
@@ -28,6 +30,30 @@ class TrialState(StrEnum):
     RUNNING = "running"
     COMPLETE = "complete"
     FAILED = "failed"
+
+
+#: What is said to a value that is two.
+A_PAIR = (
+    "write hidim.Measured(value, variance) if the second is the variance of the noise in the first; two "
+    "objectives must be weighed into one number"
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an objective returns that knows how noisy its value is.
+
+    Args:
+        value: the number.
+        variance: of the noise in it; None if it is not known.
+
+    Example:
+        >>> Measured(0.3, variance=0.01)
+        Measured(value=0.3, variance=0.01)
+    """
+
+    value: float
+    variance: float | None = None
 
 
 class Frozen(dict[str, Any]):
@@ -56,7 +82,7 @@ class Frozen(dict[str, Any]):
         return Frozen, (dict(self),)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trial:
     """One evaluation of the objective, asked for or already finished.
 
@@ -96,12 +122,19 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.number)
 
-    def __str__(self) -> str:
-        """What a person asks of it, in one line; `repr` has all, what the method remembers, too."""
+    def __repr__(self) -> str:
+        """What a person asks of it, in one line."""
+        with np.printoptions(threshold=SHOWN, linewidth=sys.maxsize):
+            return f"trial {self.number}{self._told} at {dict(self.params)!r}"
+
+    def _repr_html_(self) -> str:
+        return table(f"trial {self.number}{self._told}", self.params.items())
+
+    @property
+    def _told(self) -> str:
         reason = " ".join((self.reason or "").split())
         told = {TrialState.COMPLETE: f": {self.value!r}", TrialState.FAILED: f" failed ({reason})"}
-        with np.printoptions(threshold=SHOWN, linewidth=sys.maxsize):
-            return f"trial {self.number}{told.get(self.state, ' is running')} at {dict(self.params)!r}"
+        return told.get(self.state, " is running")
 
     def loss(self, *, maximize: bool) -> float:
         """What is to be minimised: the value, with the other sign if it is maximised; inf without one."""
@@ -109,7 +142,7 @@ class Trial:
             return math.inf
         return -self.value if maximize else self.value
 
-    def frozen(self) -> Trial:
+    def frozen(self) -> Self:
         """The trial as histories keep it: nobody to whom it is shown can change it."""
         for value in self.params.values():
             if isinstance(value, np.ndarray):
@@ -118,13 +151,13 @@ class Trial:
             self, params=Frozen(self.params), meta=Frozen(self.meta), attributes=Frozen(self.attributes)
         )
 
-    def copied(self) -> Trial:
+    def copied(self) -> Self:
         """The trial as it is handed out: a copy, dense, that may be taken apart."""
         known = self.dense()
         params, meta, attributes = map(copy.deepcopy, (known.params, known.meta, known.attributes))
         return replace(known, params=params, meta=meta, attributes=attributes)
 
-    def dense(self) -> Trial:
+    def dense(self) -> Self:
         """The trial as objectives get it: vectors of up to a million coordinates are plain arrays.
 
         A history keeps vectors of more than a thousand coordinates by what they were made from, if they come
@@ -136,9 +169,10 @@ class Trial:
 
     def completed(
         self, value: float, rank: int, *, variance: float | None = None, seconds: float | None = None
-    ) -> Trial:
-        state = TrialState.COMPLETE
-        return replace(self, value=value, state=state, rank=rank, variance=variance, seconds=seconds)
+    ) -> CompleteTrial:
+        known = {field.name: getattr(self, field.name) for field in fields(self)}
+        known |= {"value": value, "state": TrialState.COMPLETE, "rank": rank}
+        return CompleteTrial(**known | {"variance": variance, "seconds": seconds})
 
     def again(self) -> Trial:
         """The trial before it was finished."""
@@ -146,6 +180,13 @@ class Trial:
 
     def failed(self, reason: str, rank: int, *, seconds: float | None = None) -> Trial:
         return replace(self, state=TrialState.FAILED, reason=reason, rank=rank, seconds=seconds)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompleteTrial(Trial):
+    """A trial that has a value."""
+
+    value: float
 
 
 def same_params(left: Params, right: Params) -> bool:
@@ -204,8 +245,37 @@ class History(Sequence[Trial]):
         return iter(self._trials)
 
     def __repr__(self) -> str:
+        best = f"; best {self.best.value!r}, trial {self.best.number}" if self.complete else ""
+        return f"History: {self.counted}{best}"
+
+    def _repr_html_(self) -> str:
+        rows = [(str(trial.number), trial._told.removeprefix(": ")) for trial in self._trials[-SHOWN:]]
+        return table(f"{self.counted}, the last {len(rows)}", rows) + self.sparkline
+
+    @property
+    def counted(self) -> str:
+        """How many trials there are of each kind."""
         counts = {state: sum(t.state is state for t in self._trials) for state in TrialState}
-        return f"History({', '.join(f'{n} {state}' for state, n in counts.items() if n) or 'empty'})"
+        return ", ".join(f"{n} {state}" for state, n in counts.items() if n) or "no trial"
+
+    @property
+    def sparkline(self) -> str:
+        """The best value so far, drawn for a notebook."""
+        best = np.maximum.accumulate if self.maximize else np.minimum.accumulate
+        return sparkline(best([trial.value for trial in self.complete]).tolist())
+
+    @property
+    def best(self) -> CompleteTrial:
+        """The trial with the best value, the first of equals.
+
+        Example:
+            >>> trials = [Trial({"x": x}, n).completed(x, rank=n) for n, x in enumerate([3.0, 1.0, 2.0])]
+            >>> History(trials).best
+            trial 1: 1.0 at {'x': 1.0}
+        """
+        if not self.complete:
+            raise TrialError("no trial is complete yet: the best one is known when one has a finite value")
+        return self.complete[int(np.argmin(self.losses(maximize=self.maximize)))]
 
     @cached_property
     def finished(self) -> list[Trial]:
@@ -214,9 +284,9 @@ class History(Sequence[Trial]):
         return sorted(done, key=lambda t: t.rank or 0)
 
     @cached_property
-    def complete(self) -> list[Trial]:
+    def complete(self) -> list[CompleteTrial]:
         """Trials with a value, in the order of finishing."""
-        return [t for t in self.finished if t.state is TrialState.COMPLETE]
+        return [cast(CompleteTrial, t) for t in self.finished if t.state is TrialState.COMPLETE]
 
     @cached_property
     def failed(self) -> list[Trial]:
@@ -249,7 +319,22 @@ class History(Sequence[Trial]):
             known |= {f"attributes.{name}": value for name, value in trial.attributes.items()}
             params = _flat(trial.params)
             rows.append(known | {f"params.{name}" if name in known else name: v for name, v in params})
-        return pandas.DataFrame(rows).set_index("number") if rows else pandas.DataFrame()
+        if not rows:
+            return pandas.DataFrame()
+        return pandas.DataFrame(rows).astype(_types(rows)).set_index("number")
+
+
+def _types(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Of columns with missing values, which would lose them: numbers, whole numbers and truth values."""
+    found: dict[str, str] = dict.fromkeys(("value", "variance", "seconds"), "float64") | {"rank": "Int64"}
+    for name in dict.fromkeys(name for row in rows for name in row if name not in found):
+        known = [row[name] for row in rows if row.get(name) is not None]
+        kinds = set(map(type, known))
+        if len(known) < len(rows) and kinds == {bool}:
+            found[name] = "boolean"
+        elif len(known) < len(rows) and kinds == {int} and max(map(abs, known)) < 2**63:
+            found[name] = "Int64"
+    return found
 
 
 def _flat(params: Params) -> Iterator[tuple[str, Any]]:

@@ -92,7 +92,7 @@ def test_a_run_may_go_on_with_another_inference(second):
         trial = optimizer.ask()
         optimizer.tell(trial, float(np.sum(trial.params["x"])))
     other = Optimizer(SPACE, configured(second, low=2, runs=1, initial=2), seed=0)
-    other.restore(list(optimizer.history))
+    other._restore(list(optimizer.history))
     assert "fit" in other.ask().meta
 
 

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from hidim.cli import main
-from hidim.programs.tuning import heeding_signals
+from hidim.run.interrupts import heeded
 
 SPACE = '[x]\ntype = "float"\nlow = 0.0\nhigh = 1.0\n'
 ECHO = ["--", "echo", "{x}"]
@@ -95,7 +95,7 @@ def test_terminals_that_lack_letters(run, tmp_path):
 def test_a_signal_that_was_to_be_ignored_still_is(run):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with heeding_signals() as signals:
+        with heeded(signal.SIGHUP) as signals:
             os.kill(os.getpid(), signal.SIGHUP)
             time.sleep(0.01)
         assert signals.came is None

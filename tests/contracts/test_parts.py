@@ -278,7 +278,7 @@ def test_interleaved_runs_are_told_apart_in_caches():
     assert isinstance(method, Recipe)
     assert isinstance(method.frame, Subspaces)
     history, fresh = optimizer.history, Optimizer(space, method, seed=2)
-    fresh.restore(list(history))
+    fresh._restore(list(history))
     assert fresh.ask() == optimizer.ask()
     assert {trial.meta["run"] for trial in history} == {0, 1, 2}
     assert method.means(optimizer._task, History()) is None

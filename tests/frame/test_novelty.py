@@ -21,7 +21,7 @@ def test_what_is_kept_of_a_history_is_what_a_look_at_all_of_it_sees(name):
         if number % 5 == 1:
             optimizer.fail(trial)
         elif number % 5 == 2:
-            optimizer.withdraw(trial)
+            optimizer._withdraw(trial)
         elif number % 5 != 3:
             optimizer.tell(trial, float(number))
         if number % 7 == 6:  # the oldest of those that run

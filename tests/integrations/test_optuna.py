@@ -418,7 +418,7 @@ def test_every_method_reads_in_a_storage_what_it_has_remembered(method, tmp_path
     alone = hidim.Optimizer(Space({name: Float(-1, 1) for name in distributions}), method, seed=0)
     for place in range(13 if method in ("auto", "baxus", "rembo", "rpp-gp") else 4):
         study, trial = ask()
-        asked = alone.ask().params if place else alone.enter(trial.params).params
+        asked = alone.ask().params if place else alone.add(trial.params).params
         assert trial.params == asked
         value = sum(v**2 for v in asked.values())
         study.tell(trial, value)

@@ -174,7 +174,7 @@ def test_what_is_given_is_in_force_at_once():
     """A history of other settings is taken over, its hyperparameters are not."""
     optimizer = told(configured("elastic", **QUICK), 16)
     other = Optimizer(SPACE, configured("elastic", lengthscale=0.5, noise=0.01, **QUICK), seed=0)
-    other.restore(list(optimizer.history))
+    other._restore(list(optimizer.history))
     assert other.ask().meta["fit"]["thetas"][0][1] == pytest.approx(math.log(0.5))
 
 

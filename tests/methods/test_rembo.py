@@ -301,7 +301,7 @@ def test_trials_from_elsewhere_are_kept_and_do_not_disturb():
         assert trial.meta["run"] == trial.number % 2
         optimizer.tell(trial, bowl(trial.params))
         if number == 6:
-            optimizer.enter({"x": np.zeros(25)})
+            optimizer.add({"x": np.zeros(25)})
     assert optimizer.best.number == 0
     assert optimizer.best.value == -50.0
     assert len(optimizer.history) == 14

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidim import Choice, Float, Int, Optimizer, Result, Space, TrialState, Vector, minimize
-from hidim.errors import HistoryError
+from hidim import Choice, Float, Int, Measured, Optimizer, Result, Space, TrialState, Vector, minimize
+from hidim.errors import HistoryError, MethodError
 from hidim.lines import changes, run_event, seal, unseal
 from hidim.methods import RandomSearch
 from hidim.run import journal as journal_module
@@ -100,7 +100,7 @@ def test_vectors_variances_reasons_and_seconds_come_back(path):
     def noisy(params):
         if params["s"] is None:
             raise ValueError("ä\n\udcff\x00")
-        return float(params["w"].sum()), 0.25
+        return Measured(float(params["w"].sum()), 0.25)
 
     first = run(path, 10, function=noisy, space=space, seed=3)
     second = run(path, 10, function=uncalled, space=space, seed=3)
@@ -292,7 +292,7 @@ def test_a_run_over_a_torn_line_is_reported_and_goes_on(path, caplog):
     assert str(path) in caplog.text
     caplog.clear()
     run(path)
-    assert caplog.text == ""
+    assert [r.getMessage() for r in caplog.records] == ["12 of 12 trials from run.jsonl, none evaluated"]
 
 
 def damaged(path, line: int, offset: int = 20) -> None:
@@ -612,8 +612,39 @@ def test_long_journals_are_read_in_no_time(path):
 def test_nothing_is_logged_about_a_sound_journal(path, caplog):
     caplog.set_level(logging.WARNING)
     run(path, 3, function=lambda p: 1.0)
-    run(path, 5, function=lambda p: 1.0)
-    assert caplog.records == []
+    result = run(path, 5, function=lambda p: 1.0)
+    assert [record.getMessage() for record in caplog.records] == ["3 of 5 trials from run.jsonl"]
+    assert result.resumed == 3
+
+
+def test_a_journal_of_another_objective_is_told_or_refused(path, caplog):
+    def scaled(factor):
+        return lambda p: factor * p["x"]
+
+    run(path, 3, function=scaled(1.0))
+    result = run(path, 3, function=scaled(2.0))
+    assert "run.jsonl was written with another objective (factor changed)" in caplog.text
+    assert "3 of 3 trials from run.jsonl, none evaluated" in caplog.text
+    assert (result.resumed, result.stopped) == (3, "all 3 trials were done already")
+    with pytest.raises(HistoryError, match="another objective"):
+        run(path, 5, function=scaled(2.0), on_change="error")
+    with pytest.raises(MethodError, match="on_change must be"):
+        run(path, function=scaled(1.0), on_change="ask")
+    run(path, 5, function=scaled(2.0))  # which goes on with it
+    assert run(path, 5, function=scaled(2.0), on_change="error").resumed == 5
+
+
+def test_an_objective_that_goes_to_another_folder_does_not_lose_the_journal(monkeypatch, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def leaves(params):
+        os.chdir(tmp_path / "elsewhere")
+        return params["x"]
+
+    run("here.jsonl", 4, function=leaves)
+    assert len(Result.from_journal(tmp_path / "here.jsonl").history.complete) == 4
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_settings_in_which_a_method_differs_are_told_and_those_that_came_later_are_not(path, caplog):

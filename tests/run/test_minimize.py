@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hidim
-from hidim import Choice, Float, HidimError, Int, Space, TrialState, Vector
+from hidim import Choice, Float, HidimError, Int, Measured, Space, TrialState, Vector
 from hidim.errors import MethodError, ParameterError
 from hidim.methods import configured
 
@@ -77,10 +77,11 @@ NO_VALUE = {
     "text": (lambda p: "0.5", "returned '0.5'"),
     "a truth value": (lambda p: True, "returned True"),
     "a list": (lambda p: [0.5], "returned [0.5]"),
-    "a ragged list": (lambda p: [[1], [1, 2]], "ValueError"),
+    "a ragged list": (lambda p: [[1], [1, 2]], "returned [[1], [1, 2]]: return a number"),
+    "a complex number": (lambda p: np.complex128(1 + 2j), "returned np.complex128(1+2j)"),
     "three things": (lambda p: (1.0, 2.0, 3.0), "returned (1.0, 2.0, 3.0)"),
-    "a negative variance": (lambda p: (1.0, -1.0), "a noise variance must be a number of at least 0"),
-    "a variance of nan": (lambda p: (1.0, math.nan), "a noise variance must be"),
+    "a negative variance": (lambda p: Measured(1.0, -1.0), "a noise variance must be a number of at least 0"),
+    "a variance of nan": (lambda p: Measured(1.0, math.nan), "a noise variance must be"),
     "a panic": (raises(Panic("index out of bounds")), "Panic: index out of bounds"),
     "an exception without words": (raises(Speechless()), "Speechless"),
     "an exception of many lines": (raises(ValueError("one\ntwo")), "ValueError: one\ntwo"),
@@ -149,7 +150,7 @@ def test_an_objective_may_take_the_params_of_a_resumed_trial_apart(tmp_path):
 
 
 def test_a_value_may_come_with_the_variance_of_its_noise():
-    result = hidim.minimize(lambda p: (p["x"], 0.01), SPACE, n_trials=13, seed=1)
+    result = hidim.minimize(lambda p: Measured(p["x"], 0.01), SPACE, n_trials=13, seed=1)
     assert all(t.variance == 0.01 for t in result.history)
     assert result.noisy
     assert "the best mean of noisy values by the model" in repr(result)
@@ -157,9 +158,9 @@ def test_a_value_may_come_with_the_variance_of_its_noise():
 
 
 def test_a_variance_of_none_or_zero_is_no_noise():
-    result = hidim.minimize(lambda p: (p["x"], None), SPACE, n_trials=4, method="random")
+    result = hidim.minimize(lambda p: Measured(p["x"], None), SPACE, n_trials=4, method="random")
     assert [t.variance for t in result.history] == [None] * 4
-    result = hidim.minimize(lambda p: (p["x"], 0.0), SPACE, n_trials=4, method="random")
+    result = hidim.minimize(lambda p: Measured(p["x"], 0.0), SPACE, n_trials=4, method="random")
     assert not result.noisy
 
 
@@ -365,7 +366,7 @@ def test_a_result_says_when_the_best_is_the_choice_of_the_model():
 
 def test_an_unknown_variance_as_large_as_can_be_does_not_cost_the_result():
     def objective(p):
-        return p["x"], 1e308 if p["x"] > 0.6 else 0.01
+        return Measured(p["x"], 1e308 if p["x"] > 0.6 else 0.01)
 
     assert hidim.minimize(objective, SPACE, 14).best.value <= 0.6
 

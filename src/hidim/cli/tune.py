@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 from hidim.cli.arguments import count, count_or_never, positive, seconds
 
 USAGE = "hidim tune SPACE.toml [options] -- COMMAND --flag {param} …"
+
+#: That the terminal was closed, where there is such a signal.
+HANG_UP = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 
 MEND = "mend the program, or what the line says of it, and type it again with --retry-failed"
 
@@ -110,7 +114,8 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from hidim.cli.display import closing, make_display
     from hidim.errors import MethodError, RunError
-    from hidim.programs.tuning import heeding_signals, journal_of, tune
+    from hidim.programs.tuning import journal_of, tune
+    from hidim.run.interrupts import heeded
 
     if not options.command:
         raise MethodError(f"there is no command to be tuned: {USAGE}")
@@ -119,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
         return _shared(options, space, program, plan)
     journal = options.journal or journal_of(options.space)
     display = make_display(options, program, plan)
-    with heeding_signals() as signals:
+    with heeded(*HANG_UP) as signals:
         try:
             result = tune(program, space, plan, journal, display)
         except RunError as error:
@@ -128,9 +133,9 @@ def run(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print(f"hidim: interrupted; what was known then is in {journal}", file=sys.stderr)
             return signals.exit_code
-    line = program.preview(result.best.params)
-    which = "" if _is_alone(journal) else f" {shlex.quote(str(journal))}"
-    print(closing(result, line, str(journal), which, quiet=options.quiet))
+        line = program.preview(result.best.params)
+        which = "" if _is_alone(journal) else f" {shlex.quote(str(journal))}"
+        print(closing(result, line, str(journal), which, quiet=options.quiet), flush=True)
     return signals.exit_code if signals.came is not None else 0
 
 
@@ -185,7 +190,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Any, Any, Any]:
 def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) -> int:
     from hidim._optional import check
     from hidim.cli.display import closing, make_display
-    from hidim.programs.tuning import heeding_signals
+    from hidim.run.interrupts import heeded
 
     check("optuna", extra="optuna")
     from hidim.errors import RunError
@@ -193,7 +198,7 @@ def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) ->
 
     name = options.study or options.space.stem
     where = f"the study {name!r} of {masked(options.storage)}"
-    with heeding_signals() as signals:
+    with heeded(*HANG_UP) as signals:
         try:
             with program:
                 display = make_display(options, program, plan)
@@ -204,7 +209,7 @@ def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) ->
                 raise
             print(f"hidim: interrupted; what was known then is in {where}", file=sys.stderr)
             return signals.exit_code
-    line = program.preview(grouped(result.best.params, space))
-    which = f" --storage {shlex.quote(masked(options.storage))} --study {shlex.quote(name)}"
-    print(closing(result, line, where, which, quiet=options.quiet))
+        line = program.preview(grouped(result.best.params, space))
+        which = f" --storage {shlex.quote(masked(options.storage))} --study {shlex.quote(name)}"
+        print(closing(result, line, where, which, quiet=options.quiet), flush=True)
     return signals.exit_code if signals.came is not None else 0

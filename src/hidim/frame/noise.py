@@ -38,7 +38,7 @@ def is_noisy(task: Task, history: History) -> bool:
     return any(abs(left / 4.0 - right / 4.0) > JUMP * spread for left, right in pairs)
 
 
-def _twins(complete: list[Trial]) -> list[tuple[float, float]]:
+def _twins(complete: Sequence[Trial]) -> list[tuple[float, float]]:
     """Values of configurations that are the same, or of a probe and its twin."""
     pairs: list[tuple[float, float]] = []
     first: dict[tuple[object, ...], tuple[Params, float]] = {}

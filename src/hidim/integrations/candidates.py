@@ -11,7 +11,6 @@ from typing import Any
 from hidim._types import Params
 from hidim.optimizer import Optimizer
 from hidim.run.journal import Journal
-from hidim.space.values import all_validated
 from hidim.trial import History, Trial, same_params
 
 Callback = Callable[[Trial, History], object]
@@ -30,11 +29,11 @@ class Candidates:
     ) -> None:
         self._optimizer, self.most, self._journal, self._callbacks = optimizer, most, journal, callbacks
         if journal is not None:
-            optimizer.restore(journal.trials)
+            optimizer._restore(journal.trials)
         self.known = list(optimizer.history.finished)
         self._again = [trial.copied() for trial in optimizer.history.running]
         seen = [trial.params for trial in optimizer.history]
-        valid = all_validated(optimizer.space, first)
+        valid = optimizer.space.completed(first, optimizer.seed)
         self._given: list[Params] = [p for p in valid if not any(same_params(p, other) for other in seen)]
 
     @classmethod
@@ -62,7 +61,7 @@ class Candidates:
             yield trials + [self._new() for _ in range(room)]
 
     def _new(self) -> Trial:
-        trial = self._optimizer.enter(self._given.pop(0)) if self._given else self._optimizer.ask()
+        trial = self._optimizer.add(self._given.pop(0)) if self._given else self._optimizer.ask()
         if self._journal is not None:
             self._journal.ask(self._optimizer.history[trial.number])
         return trial

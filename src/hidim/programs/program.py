@@ -10,7 +10,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,14 @@ from hidim.programs.command import (
 from hidim.programs.process import OUTPUT, Ended, Processes
 from hidim.programs.reading import Reading
 from hidim.run.evaluate import NoValue, Numbered, out_of_time
+from hidim.run.fingerprint import hashed
 from hidim.space import Space
 
 #: Characters of standard error that a reason of failure ends with.
 TOLD = 300
+
+#: Endings of files that an interpreter runs.
+SCRIPTS = (".py", ".sh", ".r", ".R", ".jl", ".m", ".pl", ".rb", ".js", ".lua")
 
 #: Bytes of a file in which a value is looked for.
 LARGEST = 50_000_000
@@ -99,7 +103,8 @@ class Program(Numbered):
             except NoValue as failure:
                 if failure.final or attempt == self._retries:
                     again = f" (tried {attempt + 1} times)" if attempt else ""
-                    raise NoValue(f"{failure}{again}", mistake=failure.mistake, final=True) from None
+                    mistake, certain = failure.mistake, failure.certain
+                    raise NoValue(f"{failure}{again}", mistake=mistake, certain=certain, final=True) from None
         raise AssertionError
 
     def _once(self, number: int, params: Params, attempt: int) -> float:
@@ -138,7 +143,9 @@ class Program(Numbered):
         try:
             return self._processes.run(argv, environment, name, self._timeout, self._logs)
         except OSError as error:
-            raise NoValue(f"{argv[0]} cannot be run: {_refusal(error)}", mistake=True, final=True) from None
+            certain = isinstance(error, FileNotFoundError | PermissionError)
+            why = f"{argv[0]} cannot be run: {_refusal(error)}"
+            raise NoValue(why, mistake=True, certain=certain, final=True) from None
         except ValueError as error:  # a null character, or an odd name of a variable
             raise NoValue(f"{argv[0]} cannot be run: {error}", mistake=True, final=True) from None
 
@@ -156,6 +163,15 @@ class Program(Numbered):
                 return file.read(LARGEST).decode("utf-8", errors="replace")
         except OSError as error:
             raise NoValue(f"the file {path} cannot be read: {error.strerror}", mistake=True) from None
+
+    def fingerprint(self) -> dict[str, str]:
+        """Of the files that are run: the program, and scripts among its arguments."""
+        words = ["".join(map(str, word)) for word in self._command.words]
+        files = [Path(shutil.which(word) or word) for word in words]
+        run = [f for f in files if f.is_file() and (os.access(f, os.X_OK) or f.suffix in SCRIPTS)]
+        with suppress(OSError):
+            return {str(file): hashed(file.read_bytes()) for file in run}
+        return {}
 
     def preview(self, params: Params) -> str:
         """The command line of a configuration, as a person would type it."""

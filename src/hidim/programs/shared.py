@@ -37,7 +37,8 @@ from hidim.programs.tuning import Plan
 from hidim.result import Kept, Result
 from hidim.run.driver import all_done
 from hidim.run.evaluate import NoValue
-from hidim.run.mistakes import failed_alike
+from hidim.run.interrupts import interruptible
+from hidim.run.mistakes import Mistake, failed_alike
 from hidim.run.progress import Progress, Standing
 from hidim.space import Choice, Space, Vector
 from hidim.space.parameters import Parameter
@@ -98,7 +99,7 @@ class Shared:
         self._error: BaseException | None = None
         self._began = time.monotonic()
         self._own, self._objective = 0.0, 0.0
-        self._mistakes: list[str] = []
+        self._mistakes: list[Mistake] = []
         self._failures = 0
         self._values = 0
 
@@ -112,9 +113,10 @@ class Shared:
         try:
             for thread in (*threads, shown):
                 thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(GLANCE)
+            with interruptible():
+                for thread in threads:
+                    while thread.is_alive():
+                        thread.join(GLANCE)
         except KeyboardInterrupt:
             self._stopping = "interrupted"
             self._program.close()
@@ -189,7 +191,7 @@ class Shared:
         """End a run whose trials all fail alike."""
         self._failures += 1
         if failure.mistake:
-            self._mistakes.append(alike(str(failure)))
+            self._mistakes.append(Mistake(alike(str(failure)), failure.certain))
         why = None if self._values else failed_alike(self._mistakes, self._failures, self._plan.fail_fast)
         if why is not None:
             self._stopping = f"{why}: {failure}"

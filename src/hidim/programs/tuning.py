@@ -1,4 +1,4 @@
-"""The run of a program: kept in a journal, ended by signals without leaving anything behind."""
+"""The run of a program, kept in a journal."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import json
 import logging
 import os
 import shlex
-import signal
-import threading
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,7 +132,7 @@ def read_configurations(path: str | os.PathLike[str], space: Space) -> tuple[Map
         try:
             if not isinstance(params, Mapping):
                 raise ParameterError(f"a configuration is a table from name to value, not {params!r}")
-            found.append(space.validate(params))
+            found += space.completed([params])
         except ParameterError as error:
             raise ParameterError(f"{place}, configuration {number}: {error}") from error
     if not found:
@@ -154,35 +151,3 @@ def _entries(place: Path, text: str) -> list[Any]:
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{place}: it is neither JSON, lines of JSON nor TOML: {error}") from error
     return data if isinstance(data, list) else [data]
-
-
-class Signals:
-    """Which signal ended the run, if one did."""
-
-    def __init__(self) -> None:
-        self.came: signal.Signals | None = None
-
-    def __call__(self, number: int, _: Any) -> None:
-        self.came = signal.Signals(number)
-        raise KeyboardInterrupt
-
-    @property
-    def exit_code(self) -> int:
-        return 128 + int(self.came or signal.SIGINT)
-
-
-@contextmanager
-def heeding_signals() -> Iterator[Signals]:
-    """SIGTERM and SIGHUP end a run as Ctrl-C does; a signal that was to be ignored still is."""
-    signals = Signals()
-    if threading.current_thread() is not threading.main_thread():
-        yield signals
-        return
-    numbers = [n for n in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", None)) if n is not None]
-    heeded = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # as by nohup
-    before = {number: signal.signal(number, signals) for number in heeded}
-    try:
-        yield signals
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -24,7 +24,7 @@ from typing import Any
 from hidim.errors import MethodError
 from hidim.run.evaluate import LONGEST, Call, Report, in_words, out_of_time
 from hidim.run.executors import Threads, count_workers
-from hidim.run.orphans import in_worker, prepare, undisturbed
+from hidim.run.orphans import in_worker, prepare
 from hidim.trial import Trial
 
 logger = logging.getLogger("hidim")
@@ -82,7 +82,7 @@ class Crew:
         self.workers = count_workers(self._executor, workers)
         self.again: deque[Trial] = deque()
         self._running: dict[Future[Report], Started] = {}
-        self._ended: queue.SimpleQueue[Future[Report]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[Future[Report] | None] = queue.SimpleQueue()
         self._starting = self._interrupted = False
         self._given_up: set[Future[Report]] = set()
         self._suspects: set[int] = set()
@@ -111,17 +111,16 @@ class Crew:
 
     def start(self, trial: Trial) -> None:
         self._starting = True  # if an interrupt comes now, a worker may have a trial whose future is lost
-        with undisturbed(self._executor):
-            try:
-                future = self._submit(trial)
-            except UNSENDABLE as error:
-                raise _unsendable(error) from error
-            except Exception as error:  # it is broken, shut down or gone
-                self._replace(error)
-                future = self._submit_to_new(trial)
-            self._running[future] = Started(trial, time.monotonic())
-            self._starting = False
-            future.add_done_callback(self._ended.put)
+        try:
+            future = self._submit(trial)
+        except UNSENDABLE as error:
+            raise _unsendable(error) from error
+        except Exception as error:  # it is broken, shut down or gone
+            self._replace(error)
+            future = self._submit_to_new(trial)
+        self._running[future] = Started(trial, time.monotonic())
+        self._starting = False
+        future.add_done_callback(self._ended.put)
 
     def _submit(self, trial: Trial) -> Future[Report]:
         # A copy: an objective may take its params apart. A ticket: Dask takes two calls with the same
@@ -179,8 +178,7 @@ class Crew:
     def _wait(self, futures: Container[Future[Report]], patience: float | None) -> set[Future[Report]]:
         """Those of `futures` that ended since the last call, once there is one or `patience` is over.
 
-        Not by `concurrent.futures.wait`: that holds the futures' locks while it looks at them, and keeps them
-        if Ctrl-C comes just then, so that the pool's thread, and with it the exit, waits for them for ever.
+        Not by `concurrent.futures.wait`, which cannot be woken.
         """
         until = None if patience is None else time.monotonic() + min(patience, LONGEST)
         ended: set[Future[Report]] = set()
@@ -190,9 +188,15 @@ class Crew:
                 future = self._ended.get(timeout=left)
             except queue.Empty:
                 break
+            if future is None:
+                break
             if future in futures:
                 ended.add(future)
         return ended
+
+    def wake(self) -> None:
+        """End the waiting, as for a signal that is to be taken."""
+        self._ended.put(None)
 
     def rest(self) -> Iterator[tuple[Trial, Report]]:
         """Trials that are finished already: what can still be had from a run that ends."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import reprlib
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,8 +19,9 @@ from hidim.optimizer import Optimizer
 from hidim.run.crew import Crew, CrewLost
 from hidim.run.earlier import is_earlier
 from hidim.run.evaluate import Report, in_words
+from hidim.run.interrupts import Interrupts, interruptible
 from hidim.run.journal import Journal
-from hidim.run.mistakes import failed_alike
+from hidim.run.mistakes import Mistake, failed_alike
 from hidim.run.progress import Progress, Standing
 from hidim.trial import History, Trial, TrialState, alike
 
@@ -64,9 +66,11 @@ class Driver:
         journal: Journal | None,
         progress: Progress,
         given: Iterable[Params] = (),
+        interrupts: Interrupts | None = None,
     ) -> None:
         self._optimizer, self._crew, self._limits = optimizer, crew, limits
         self._journal, self._progress = journal, progress
+        self._interrupts = interrupts or Interrupts()
         self._given = deque(given)
         self._unfinished = deque(trial.copied() for trial in optimizer.history.running)  # of a run that died
         self._asked = len(optimizer.history)
@@ -74,11 +78,13 @@ class Driver:
         self._stopping: str | None = None
         self._started = time.monotonic()
         self._warned: set[str] = set()
+        self._faults: Counter[str] = Counter()
+        self.fault: Exception | None = None  # of `stop`, which ended the run
         self._asks, self._ask_seconds = 0, 0.0
         finished = [trial for trial in optimizer.history.finished if not is_earlier(trial)]
-        self._finished = len(finished)
+        self._finished = self.resumed = len(finished)
         self._reported, self._valued = 0, False  # in this process, and not by the journal
-        self._mistakes: list[str] = []
+        self._mistakes: list[Mistake] = []
         self._failed = sum(trial.state is TrialState.FAILED for trial in finished)
         self._objective_seconds = sum(trial.seconds or 0.0 for trial in finished)
         self._best: float | None = None
@@ -89,17 +95,17 @@ class Driver:
     def run(self) -> str:
         """Evaluate until the end, and say in a few words why it was the end."""
         try:
-            self._show()
-            if self._finished:
-                logger.info("resumed: %d of %g trials are done", self._finished, self._limits.n_trials)
-                self._heed_stop(self._optimizer.history)  # a resumed run may be over
-            self._loop()
+            with self._interrupts.noted(self._crew.wake):
+                self._begin()
+                self._loop()
         except KeyboardInterrupt:
+            if self._interrupts.insisted:
+                raise
+            self._stopping = "interrupted"
             self._crew.interrupt()
             self._tell_rest()
             if self._best is None:
                 raise  # there is no result to give
-            self._stopping = "interrupted"
             logger.warning("interrupted after %d of %g trials", self._finished, self._limits.n_trials)
         except CrewLost as error:
             self._tell_rest()
@@ -108,13 +114,26 @@ class Driver:
         finally:
             self._guarded("progress", self._progress.close)
             if self._ahead is not None:
-                self._optimizer.withdraw(self._ahead)
+                self._optimizer._withdraw(self._ahead)
+            for name, count in self._faults.items():
+                if count > 1:
+                    logger.warning("%s failed %d times", name, count)
         return self._stopping or all_done(self._limits.n_trials, self._reported)
+
+    def _begin(self) -> None:
+        if self.resumed and self._journal is not None:
+            self._heed_stop(self._optimizer.history)  # a resumed run may be over
+            of = "" if self._limits.n_trials == math.inf else f" of {self._limits.n_trials:g}"
+            none = "" if self._unfinished or self._next_exists() else ", none evaluated"
+            logger.warning("%d%s trials from %s%s", self.resumed, of, self._journal.path.name, none)
+        self._show()
 
     def _loop(self) -> None:
         while True:
-            while self._crew.free > 0 and (trial := self._next()) is not None:
+            self._interrupts.take()
+            if self._crew.free > 0 and (trial := self._next()) is not None:
                 self._start(trial)
+                continue
             if not self._crew.busy:
                 if not self._next_exists():
                     return
@@ -180,7 +199,7 @@ class Driver:
 
     def _ask(self) -> Trial:
         start = time.perf_counter()
-        trial = self._optimizer.enter(self._given.popleft()) if self._given else self._optimizer.ask()
+        trial = self._optimizer.add(self._given.popleft()) if self._given else self._optimizer.ask()
         seconds = time.perf_counter() - start
         self._asks, self._ask_seconds = self._asks + 1, self._ask_seconds + seconds
         self.own_seconds += seconds
@@ -213,7 +232,7 @@ class Driver:
         else:
             self._valued = True
         if report.last:
-            self._stopping = f"the objective ended the run: {finished.reason}"
+            self._stopping = report.last
         self._show()
         self._call_back(finished.copied())
 
@@ -225,14 +244,16 @@ class Driver:
         number, seconds = trial.number, round(report.seconds, 6)
         reason = report.reason
         if report.mistake:
-            self._mistakes.append(alike(str(reason)))
+            self._mistakes.append(Mistake(alike(str(reason)), report.certain))
         if reason is None:
             try:
                 value, variance, attributes = report.value, report.variance, report.attributes
                 self._optimizer.tell(number, value, variance=variance, seconds=seconds, attributes=attributes)
             except TrialError as error:
                 reason = str(error) if report.variance is not None else _no_value(report.value)
-                self._mistakes.append(f"{type(report.value).__name__} is no value")
+                self._mistakes.append(
+                    Mistake(f"{type(report.value).__name__} is no value", report.value is not None)
+                )
             except Exception as error:  # what was returned cannot even be looked at
                 reason = in_words(error)
         if reason is not None:
@@ -245,7 +266,7 @@ class Driver:
             self._best = trial.value if self._best is None else better(self._best, trial.value)
 
     def _heed_mistakes(self) -> None:
-        """Stop when the same mistake comes back, and no value.
+        """Stop when there is one mistake again and again, and nothing else.
 
         What raises is a mistake, and so is what returns no number; NaN and time-outs are not.
         """
@@ -265,25 +286,33 @@ class Driver:
         history = self._optimizer.history
         for place, callback in enumerate(self._limits.callbacks):
             name = getattr(callback, "__name__", repr(callback))
-            self._guarded(f"callback {place} ({name})", partial(callback, trial, history))
+            self._guarded(f"callback {place} ({name})", partial(self._others, callback, trial, history))
         self._heed_stop(history)
 
     def _heed_stop(self, history: History) -> None:
         stop = self._limits.stop
         if stop is None or self._stopping is not None:
             return
-        if self._guarded("stop", lambda: bool(stop(history))):
-            self._stopping = "the stop callback said so"
-
-    def _guarded(self, name: str, call: Callable[[], Any]) -> Any:
-        """The answer of what serves the run; its mistakes are logged and do not end a run of two days."""
         try:
-            return call()
+            if bool(self._others(stop, history)):
+                self._stopping = "the stop callback said so"
         except Exception as error:
-            if name not in self._warned:
-                self._warned.add(name)
+            self.fault, self._stopping = error, f"the stop callback failed: {in_words(error)}"
+            logger.error(self._stopping)
+
+    def _others(self, call: Callable[..., Any], *args: Any) -> Any:
+        """What code of the user's says; an interrupt is taken there, unless it has been taken already."""
+        with interruptible() if self._stopping is None else nullcontext():
+            return call(*args)
+
+    def _guarded(self, name: str, call: Callable[[], object]) -> None:
+        """Call what serves the run; its mistakes are told once, and do not end a run of two days."""
+        try:
+            call()
+        except Exception as error:
+            self._faults[name] += 1
+            if self._faults[name] == 1:
                 logger.warning("%s failed, and the run goes on: %s", name, in_words(error), exc_info=True)
-            return None
 
     # -- looking -------------------------------------------------------------------------------------------
 
@@ -310,6 +339,5 @@ class Driver:
 
 
 def _no_value(returned: object) -> str:
-    what = reprlib.repr(returned)
-    ways = 'a number, a number and its noise variance, or a dict with the key "value"'
-    return f"the objective returned {what}: return {ways}"
+    ways = 'a number, hidim.Measured(value, variance), or a dict with the key "value"'
+    return f"the objective returned {reprlib.repr(returned)}: return {ways}"

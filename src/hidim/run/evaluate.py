@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 import signal
 import threading
 import time
@@ -16,8 +17,10 @@ from typing import Any, NamedTuple
 from hidim import serial
 from hidim._types import Params
 from hidim.errors import MethodError
+from hidim.run.mistakes import is_certain
 from hidim.space import Space
 from hidim.space.tree import always_named
+from hidim.trial import A_PAIR, Measured
 
 Objective = Callable[..., Any]
 
@@ -35,8 +38,9 @@ class Report(NamedTuple):
         trace: the traceback, if the objective raised.
         seconds: how long it took.
         attributes: what else the objective wants to be remembered.
-        last: whether the objective asked for the end of the run.
+        last: why it is the end of the run, if it is.
         mistake: whether the reason is one that can be mended.
+        certain: whether it must be that of all other trials, too.
     """
 
     value: Any = None
@@ -45,8 +49,9 @@ class Report(NamedTuple):
     trace: str | None = None
     seconds: float = 0.0
     attributes: Mapping[str, Any] | None = None
-    last: bool = False
+    last: str = ""
     mistake: bool = False
+    certain: bool = False
 
 
 class NoValue(Exception):
@@ -54,14 +59,16 @@ class NoValue(Exception):
 
     Args:
         reason: in words.
-        mistake: whether it is that of somebody who can mend it, as a program that cannot be started: a run
-            with nothing else from its start ends early.
+        mistake: whether it is that of somebody who can mend it: a run with nothing else ends early.
+        certain: whether other configurations are as bad, as for a program that cannot be started.
         final: whether trying again is in vain.
     """
 
-    def __init__(self, reason: str, *, mistake: bool = False, final: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, mistake: bool = False, certain: bool = False, final: bool = False
+    ) -> None:
         super().__init__(reason)
-        self.mistake, self.final = mistake, final
+        self.mistake, self.certain, self.final = mistake, certain, final
 
 
 class Numbered(ABC):
@@ -69,6 +76,10 @@ class Numbered(ABC):
 
     @abstractmethod
     def __call__(self, number: int, params: Params) -> Any: ...
+
+    def fingerprint(self) -> dict[str, str]:
+        """Hashes of what it is, by the names of its parts."""
+        return {}
 
 
 class TrialTimeout(BaseException):
@@ -101,11 +112,13 @@ class Call:
             raise
         except NoValue as failure:
             seconds = time.perf_counter() - start
-            return Report(reason=str(failure), mistake=failure.mistake, seconds=seconds)
+            mistake, certain = failure.mistake, failure.certain
+            return Report(reason=str(failure), mistake=mistake, certain=certain, seconds=seconds)
         except BaseException as error:  # panics of compiled code are failures like any other
             trace, seconds = traceback.format_exc(), time.perf_counter() - start
-            last = isinstance(error, SystemExit)
-            return Report(reason=in_words(error), trace=trace, seconds=seconds, last=last, mistake=True)
+            reason, certain = in_words(error), is_certain(error)
+            last = f"the objective ended the run: {reason}" if isinstance(error, SystemExit) else ""
+            return Report(None, None, reason, trace, seconds, None, last, True, certain)
         seconds = time.perf_counter() - start
         if self.timeout is not None and seconds > self.timeout:
             return Report(reason=out_of_time(self.timeout), seconds=seconds)
@@ -120,7 +133,10 @@ class Call:
 def _taken_apart(returned: Any) -> dict[str, Any]:
     """Value, variance and attributes of what an objective returned."""
     if isinstance(returned, tuple) and len(returned) == 2:
-        return {"value": returned[0], "variance": returned[1]}
+        pair = f"it returned the pair {reprlib.repr(returned)}: {A_PAIR}"
+        return {"reason": pair, "mistake": True, "last": "a pair is no value"}
+    if isinstance(returned, Measured):
+        return {"value": returned.value, "variance": returned.variance}
     if not isinstance(returned, Mapping) or "value" not in returned:
         return {"value": returned}
     rest = {name: entry for name, entry in returned.items() if name not in ("value", "variance")}

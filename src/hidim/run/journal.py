@@ -23,12 +23,19 @@ from hidim import _files, lines, serial
 from hidim._lock import lock
 from hidim.errors import HistoryError
 from hidim.events import Event
+from hidim.run.fingerprint import differing
 from hidim.space import Space
 from hidim.trial import Trial
 
 logger = logging.getLogger("hidim")
 
 DELETED = "was deleted"
+
+#: What to type when several are to drive one run.
+SHARED = (
+    'optuna.create_study(sampler=hidim.OptunaSampler(), storage="sqlite:///run.db", study_name="run", '
+    "load_if_exists=True) in Python, hidim tune … --storage sqlite:///run.db at the command line"
+)
 
 
 class Journal:
@@ -37,8 +44,8 @@ class Journal:
     Args:
         path: the file; it is created if it does not exist.
         space: what can vary; a journal of another space is refused.
-        settings: method, seed, budget and direction, for the record; a journal of the other direction is
-            refused.
+        settings: method, seed, budget and direction, for the record, and what the objective is known by; a
+            journal of the other direction is refused.
 
     Example:
         >>> import tempfile
@@ -52,8 +59,9 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], space: Space, settings: Mapping[str, Any]) -> None:
-        self.path = _files.path_of(path)
+        self.path = _files.path_of(path).absolute()  # an objective may go to another folder
         self._space, self._settings = space, settings
+        self.changed: list[str] = []  # parts of the objective that are not as they were
         self._other: tuple[Event, list[tuple[str, str]]] | None = None  # what it goes on with, if it does
         existed = _files.exists(self.path, "opened")
         self._file = self._opened()
@@ -71,7 +79,8 @@ class Journal:
         if not lock(file) and not self._locked_soon(file):
             file.close()
             raise HistoryError(
-                f"the journal {self.path} is in use by another run: wait for it, or give another path"
+                f"the journal {self.path} is in use by another run: wait for it, or give another path. A run "
+                f"that several drivers share is kept in a storage: {SHARED}"
             )
         return file
 
@@ -96,6 +105,8 @@ class Journal:
                 self.path,
                 run["method"]["name"],
             )
+        if contents.run is not None:
+            self.changed = differing(contents.run.get("objective", {}), run.get("objective", {}))
         self.damage = contents.damage
         self.trials, self._ids = lines.renumbered(contents.trials)
         self._known = {trial.number: trial for trial in self.trials}

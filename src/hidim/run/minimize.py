@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from hidim import serial
 from hidim._types import Params
-from hidim.errors import MethodError, RunError
+from hidim.errors import HistoryError, MethodError, RunError
 from hidim.methods import Method
 from hidim.optimizer import Optimizer, is_whole
 from hidim.result import Result
@@ -21,11 +22,14 @@ from hidim.run.driver import Callback, Driver, Limits, Stop
 from hidim.run.earlier import EARLIER, Source, adapted, is_earlier, missing, unfinished
 from hidim.run.evaluate import Call, Objective, takes_keywords
 from hidim.run.executors import Inline, Threads
+from hidim.run.fingerprint import fingerprint
+from hidim.run.interrupts import heeded
 from hidim.run.journal import Journal, recorded_seed
 from hidim.run.progress import Progress, make_progress
 from hidim.space import Space
-from hidim.space.values import all_validated
 from hidim.trial import History, Trial, TrialState, alike, same_params
+
+logger = logging.getLogger("hidim")
 
 
 def minimize(
@@ -47,6 +51,7 @@ def minimize(
     start_from: Source | None = None,
     assume: Mapping[str, Any] | None = None,
     journal: str | os.PathLike[str] | None = None,
+    on_change: Literal["warn", "error"] = "warn",
     retry_failed: bool = False,
     fail_fast: int | None = 5,
     progress: bool | Progress | None = None,
@@ -58,12 +63,14 @@ def minimize(
     pending. An objective that raises, runs out of time, or returns NaN, an infinity or no number makes a
     failed trial, with the reason kept; the run goes on, and learns where failures are. It ends when there is
     nothing else from the start (`fail_fast`), and when a finite space without noise has been tried out.
-    Ctrl-C, or `sys.exit` in the objective, ends it with the result so far.
+    Ctrl-C, SIGTERM, and `sys.exit` in the objective end it with the result so far. A journal that was written
+    with another objective is gone on with, and it is said.
 
     Args:
         objective: takes a configuration as a dict, or as keyword arguments if it has an argument for every
-            parameter; returns a number, or a number and the variance of the noise in it, or a dict with the
-            key "value", in which "variance" may be, and all else becomes the trial's attributes.
+            parameter; returns a number, `Measured(value, variance)` if it knows the variance of the noise, or
+            a dict with the key "value", in which "variance" may be, and all else becomes the trial's
+            attributes.
         space: what can vary.
         n_trials: trials in all, those in the journal counted in; as many as `time_budget` or `stop` allows by
             default.
@@ -79,9 +86,11 @@ def minimize(
         timeout: seconds after which a trial counts as failed.
         time_budget: seconds after which no further trial is started; those that run are waited for.
         stop: called with the history after every trial, and when a run is resumed; no further trial is
-            started once it is true.
-        callbacks: called after every trial with that trial and the history.
-        start_with: configurations to be evaluated first, such as the settings in use today.
+            started once it is true. An error in it ends the run and is raised then, with the result so far as
+            its `result`.
+        callbacks: called after every trial with that trial and the history; an error in one ends nothing.
+        start_with: configurations to be evaluated first, such as the settings in use today; what one does
+            not say is taken from the design.
         start_from: an earlier run whose finished trials are known from the start and do not count as trials
             of this one: the path of its journal, a `Result`, an `Optimizer` or a `History`. Its space may
             have been another one: parameters that are gone are dropped, and trials that do not fit are left
@@ -89,11 +98,13 @@ def minimize(
         assume: by name, the values that parameters had in trials of `start_from` that do not know them.
         journal: a file that keeps every trial from the moment it is known. If it exists, the run is resumed:
             finished trials are not evaluated again, those that were running are.
+        on_change: "error" refuses a journal whose trials are of another objective, as far as its code and the
+            constants in it tell; "warn" says so and goes on.
         retry_failed: whether those that failed are evaluated again when a run is resumed, as after a mistake
             in the objective.
-        fail_fast: after how many trials that failed alike, by the same exception or by no number, the run
-            ends, if none has had a value since it was begun or resumed and they are half of all; None for
-            never.
+        fail_fast: after how many trials the run ends if all since it was begun or resumed have failed by one
+            error of the code, as a name that is not defined. By another error, which a part of the space may
+            have too, ten times as many. None for never.
         progress: True shows how far the run is, False is silent; None shows it on a terminal, and elsewhere
             if it takes long. `pip install 'hidim[cli]'` makes a bar of the lines.
         about: what is to be remembered of the run, by name; kept as plain JSON data in the journal and in
@@ -129,23 +140,44 @@ def minimize(
         taken = adapted(start_from, space, assume or {}, maximize=maximize)
     budget = None if n_trials is None else int(n_trials) + len(taken)
     optimizer = Optimizer(space, method=method, seed=seed, budget=budget, maximize=maximize, noisy=noisy)
-    first = all_validated(space, start_with)
+    first = space.completed(start_with, optimizer.seed)
     call = Call(objective, takes_keywords(objective, space), limits.timeout)
+    if on_change not in ("warn", "error"):
+        raise MethodError(f"on_change must be 'warn' or 'error', not {on_change!r}")
     remembered = serial.plain(dict(about or {}))
-    with _crew(call, executor, workers) as crew, _journal(journal, optimizer, remembered) as kept:
-        if kept is not None:
-            optimizer.restore(kept.trials)
-        _begin(optimizer, taken, kept)
-        if retry_failed:
-            _retry(optimizer, limits.n_trials, kept)
-        given = [params for params in first if not _is_known(params, optimizer.history)]
-        if given:
-            optimizer.rehearse()
-        driver = Driver(optimizer, crew, limits, kept, make_progress(progress, limits.n_trials), given)
-        stopped = driver.run()
-    if not any(trial.state is TrialState.COMPLETE for trial in optimizer.history if not is_earlier(trial)):
+    with heeded() as interrupts:
+        with (
+            _crew(call, executor, workers) as crew,
+            _journal(journal, optimizer, remembered, objective, on_change) as kept,
+        ):
+            if kept is not None:
+                optimizer._restore(kept.trials)
+            _begin(optimizer, taken, kept)
+            if retry_failed:
+                _retry(optimizer, limits.n_trials, kept)
+            given = [params for params in first if not _is_known(params, optimizer.history)]
+            if given:
+                optimizer._rehearse()
+            shown = make_progress(progress, limits.n_trials)
+            driver = Driver(optimizer, crew, limits, kept, shown, given, interrupts)
+            stopped = driver.run()
+        some = any(trial.state is TrialState.COMPLETE for trial in optimizer.history if not is_earlier(trial))
+        result = None
+        if some:
+            result = optimizer.result(stopped, driver.own_seconds)
+            result = replace(result, about=remembered, resumed=driver.resumed)
+    if driver.fault is not None:
+        raise _with_result(driver.fault, result)
+    if result is None:
         raise _nothing(optimizer.history, limits.n_trials, stopped, journal)
-    return replace(optimizer.result(stopped, driver.own_seconds), about=remembered)
+    return result
+
+
+def _with_result(fault: Any, result: Result | None) -> Any:
+    """An error of the user's, which knows what the run had found before."""
+    fault.result = result
+    fault.add_note("hidim: it was raised by `stop` and ended the run; what was found so far is its `result`")
+    return fault
 
 
 def _crew(call: Call, executor: Executor | Callable[[], Executor] | None, workers: int | None) -> Crew:
@@ -157,11 +189,29 @@ def _crew(call: Call, executor: Executor | Callable[[], Executor] | None, worker
 
 
 def _journal(
-    path: str | os.PathLike[str] | None, optimizer: Optimizer, about: Mapping[str, Any]
+    path: str | os.PathLike[str] | None,
+    optimizer: Optimizer,
+    about: Mapping[str, Any],
+    objective: Objective,
+    on_change: str,
 ) -> AbstractContextManager[Journal | None]:
     if path is None:
         return nullcontext()
-    return Journal(path, optimizer.space, optimizer.settings() | ({"about": about} if about else {}))
+    known = {"about": about, "objective": fingerprint(objective)}
+    journal = Journal(
+        path, optimizer.space, optimizer.settings() | {key: value for key, value in known.items() if value}
+    )
+    if journal.changed and journal.trials:
+        other = f"was written with another objective ({', '.join(journal.changed)} changed)"
+        if on_change == "error":
+            journal.close()
+            raise HistoryError(f"{journal.path} {other}: give another path, or leave on_change out")
+        logger.warning(
+            "%s %s: its trials count as trials of this one; if they are not, give another path",
+            journal.path.name,
+            other,
+        )
+    return journal
 
 
 def _check_apart(source: Source, journal: str | os.PathLike[str] | None) -> None:
@@ -180,7 +230,7 @@ def _begin(optimizer: Optimizer, taken: Sequence[Trial], kept: Journal | None) -
             optimizer.tell(number, trial.value, variance=trial.variance, seconds=trial.seconds)
         if kept is not None:
             kept.finish(optimizer.history[number])
-    entered = [optimizer.take(trial, EARLIER) for trial in missing(taken, optimizer.history)]
+    entered = [optimizer._take(trial, EARLIER) for trial in missing(taken, optimizer.history)]
     if kept is not None:
         kept.enter(entered)
 

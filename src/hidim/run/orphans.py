@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from concurrent.futures.process import ProcessPoolExecutor
-from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any, ParamSpec, TypeVar
 
@@ -63,41 +61,5 @@ def prepare(executor: Executor) -> None:
 
 def _begin(initializer: Callable[..., object] | None, arguments: tuple[Any, ...]) -> None:
     end_with_parent()
-    inherited = signal.getsignal(signal.SIGINT)
-    if isinstance(inherited, _Deferred):  # forked while the driver was starting workers
-        signal.signal(signal.SIGINT, inherited.before)
-        if inherited.came:
-            raise KeyboardInterrupt
     if initializer is not None:
         initializer(*arguments)
-
-
-class _Deferred:
-    """Takes note of Ctrl-C."""
-
-    def __init__(self, before: Any) -> None:
-        self.before, self.came = before, False
-
-    def __call__(self, *_: Any) -> None:
-        self.came = True
-
-
-@contextmanager
-def undisturbed(executor: Executor) -> Iterator[None]:
-    """Ctrl-C comes after the body, if that starts processes.
-
-    Half-started ones would be waited for at the exit. Only the main thread is ever disturbed.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    main = threading.current_thread() is threading.main_thread()
-    if not (main and callable(before) and isinstance(executor, ProcessPoolExecutor)):
-        yield
-        return
-    deferred = _Deferred(before)
-    signal.signal(signal.SIGINT, deferred)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if deferred.came:
-            raise KeyboardInterrupt

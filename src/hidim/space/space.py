@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -13,7 +13,7 @@ from hidim._limits import COLUMNS_WRITTEN_DOWN
 from hidim._types import Array, Params, Rng
 from hidim.embed import LazyVector
 from hidim.errors import ParameterError, SpaceError
-from hidim.space import counting, render, serial, values
+from hidim.space import counting, labels, render, serial, values
 from hidim.space.columns import Columns
 from hidim.space.encoding import Layout, UnfitError
 from hidim.space.parameters import Choice, Float, Int, Parameter, ParameterMap, Vector
@@ -158,6 +158,34 @@ class Space(ParameterMap):
             {'n': 3}
         """
         return values.validated(self, params)
+
+    def completed(self, many: Iterable[Mapping[str, Any]], seed: int = 0) -> list[Params]:
+        """Configurations to start with: what one does not say is random.
+
+        Example:
+            >>> Space(n=Int(1, 4), x=Float(0, 1)).completed([{"n": 3}])
+            [{'n': 3, 'x': 0.6369616873214543}]
+        """
+        if isinstance(many, Mapping):
+            raise ParameterError(
+                f"a list of configurations is wanted, not a single one: write [{dict(many)!r}]"
+            )
+        return [self._completed(params, [seed, place]) for place, params in enumerate(many)]
+
+    def _completed(self, params: Mapping[str, Any], seed: list[int]) -> Params:
+        try:
+            return self.validate(params)
+        except ParameterError:
+            if not isinstance(params, Mapping) or self.dim > COLUMNS_WRITTEN_DOWN:
+                raise
+        u = np.random.default_rng(seed).random(self.dim)
+        for vertex in self.vertices:
+            if vertex.name in params and isinstance(vertex.parameter, Choice):
+                label = labels.from_plain(params[vertex.name])
+                for position, option in enumerate(vertex.parameter.options):
+                    if option.label == label and labels.are_same(option.label, label):
+                        u[vertex.columns] = vertex.parameter.scale.to_unit(np.array(float(position)))
+        return self.validate({**self.decode(u), **params})
 
     def active(self, params: Mapping[str, Any]) -> tuple[str, ...]:
         """The names of the parameters that the choices in `params` make active."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any, NoReturn, assert_never
 
@@ -21,13 +21,6 @@ from hidim.space.tree import Place, Trail, walk
 
 # Overshoot of a bound or a level, relative to the larger bound, that is taken for rounding.
 ROUNDING = 1e-12
-
-
-def all_validated(space: Mapping[str, Parameter], many: Iterable[Mapping[str, Any]]) -> list[Params]:
-    """Of a list of configurations, such as those to start with."""
-    if isinstance(many, Mapping):
-        raise ParameterError(f"a list of configurations is wanted, not a single one: write [{dict(many)!r}]")
-    return [validated(space, params) for params in many]
 
 
 def validated(space: Mapping[str, Parameter], params: Mapping[str, Any]) -> Params:

@@ -92,7 +92,7 @@ def from_study(
         raise SpaceError("no trial of the study has finished, so its space is not known: give space=…")
     optimizer = Optimizer(reading.space, method, seed, maximize=reading.history.maximize, **settings)
     known = sorted(reading.history.finished, key=lambda trial: trial.number)
-    optimizer.restore([replace(trial, number=place) for place, trial in enumerate(known)])
+    optimizer._restore([replace(trial, number=place) for place, trial in enumerate(known)])
     return optimizer
 
 
