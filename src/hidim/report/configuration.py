@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from hidim.embed import LazyVector
 from hidim.report.limits import Limits
 from hidim.report.texts import clipped
 from hidim.space.labels import to_plain
+from hidim.space.render import dumped
 
 #: Numbers of a vector on one line, and of the point for which a lazy one stands that are listed.
 PER_LINE, LISTED = 2, 8
@@ -52,7 +52,7 @@ def _note(name: str, value: LazyVector | Any, limits: Limits) -> str:
 
 def _json(params: Mapping[str, Any]) -> str:
     """A key on every line; long lists of numbers on several."""
-    parts = [f"{_dumped(name)}: {_wrapped(value, _dumped)}" for name, value in params.items()]
+    parts = [f"{dumped(name)}: {_wrapped(value, dumped)}" for name, value in params.items()]
     return "{\n  " + ",\n  ".join(parts) + "\n}" if parts else "{}"
 
 
@@ -66,9 +66,3 @@ def _wrapped(value: Any, write: Any) -> str:
         return str(write(value))
     rows = [value[start : start + PER_LINE] for start in range(0, len(value), PER_LINE)]
     return "[\n    " + ",\n    ".join(", ".join(map(write, row)) for row in rows) + "\n  ]"
-
-
-def _dumped(value: Any) -> str:
-    """JSON in which signs that cannot be seen are written as escapes."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isprintable() else json.dumps(value)

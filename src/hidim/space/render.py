@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import TypeVar, assert_never
+from typing import Any, TypeVar, assert_never
 
 import numpy as np
 
@@ -45,6 +46,12 @@ def printable(text: str) -> str:
         'a\\nb'
     """
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def dumped(value: Any) -> str:
+    """JSON in which signs that cannot be seen are written as escapes."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
 
 
 def number(value: float) -> str:
