@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from hidim import Choice, Float, Int, Space, Vector
 from hidim.errors import MethodError
 from hidim.programs import Command
 from hidim.programs.command import as_json, as_text
+from hidim.programs.shells import quoted
 
 SPACE = Space(
     x=Float(0, 1),
@@ -191,3 +193,12 @@ def test_a_file_that_cannot_be_run_by_its_name_comes_with_the_mend(tmp_path, mon
     (tmp_path / "sim.py").chmod(0o755)
     with pytest.raises(MethodError, match=r"write \./sim.py"):
         Command.of(["sim.py", "{x}"], SPACE, prefix="")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="other shells may lack $'…'")
+def test_a_line_that_is_copied_means_what_was_run():
+    words = ["a\x1b[31m", "'\b'\\ $x", "ü\u202e", "\x85\x7f\u2028", "a path\udcff", "two\nlines", "", "\r1"]
+    line = quoted(*words)
+    assert line.replace("\n", "").isprintable()
+    said = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True).stdout
+    assert said.split(b"\0")[:-1] == [os.fsencode(word) for word in words]

@@ -30,7 +30,7 @@ from hidim._types import Params
 from hidim.embed import LazyVector
 from hidim.errors import MethodError
 from hidim.programs.guard import MARK
-from hidim.programs.shells import SCRIPT, SHELLS, in_quotes
+from hidim.programs.shells import SCRIPT, SHELLS, in_quotes, quoted
 from hidim.space import Choice, Space, Vector
 from hidim.space.labels import to_plain
 
@@ -249,7 +249,7 @@ class Command:
 
     def line(self, values: Mapping[str, Any]) -> str:
         """The command of a trial as a person would type it."""
-        return " ".join(self._filled(values, shlex.quote)) if self.shell else shlex.join(self.argv(values))
+        return " ".join(self._filled(values, quoted)) if self.shell else quoted(*self.argv(values))
 
 
 def _written(part: str | Placeholder, values: Mapping[str, Any], quoted: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import signal
 import tempfile
@@ -31,6 +30,7 @@ from hidim.programs.command import (
 )
 from hidim.programs.process import OUTPUT, Ended, Processes
 from hidim.programs.reading import Reading
+from hidim.programs.shells import quoted
 from hidim.run.evaluate import NoValue, Numbered, out_of_time
 from hidim.run.fingerprint import hashed
 from hidim.space import Space
@@ -191,7 +191,7 @@ class Program(Numbered):
 def previewed(command: Command, params: Params) -> str:
     """The command line of a configuration, as a person would type it, variables before it."""
     values = {**params, TRIAL: 0, FOLDER: "FOLDER", PARAMS: "PARAMS.json"}
-    variables = [f"{name}={shlex.quote(text)}" for name, text in command.variables(params).items()]
+    variables = [f"{name}={quoted(text)}" for name, text in command.variables(params).items()]
     return " ".join([*variables, command.line(values)])
 
 

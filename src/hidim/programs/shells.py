@@ -1,8 +1,9 @@
-"""Lines for a shell: which programs read them, and where in one the quotes are."""
+"""Lines for a shell: which programs read them, where in one the quotes are, and words for one."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -13,6 +14,17 @@ SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "busybox")
 SCRIPT = re.compile(r"-\w*c")
 
 Part = TypeVar("Part")
+
+
+def quoted(*words: str) -> str:
+    """Words as a person types them; a sign that nobody sees stands in $'…', as bash, zsh and ksh read it."""
+    return "".join(c if c.isprintable() or c in "\n\t" else _in_octal(c) for c in shlex.join(words))
+
+
+def _in_octal(sign: str) -> str:
+    """The bytes of a sign between those in quotes; a word that has such a sign is quoted by all means."""
+    errors = "surrogateescape" if "\udc80" <= sign <= "\udcff" else "surrogatepass"  # a byte of a path
+    return "'$'" + "".join(f"\\{byte:03o}" for byte in sign.encode(errors=errors)) + "''"
 
 
 def in_quotes(words: Iterable[Sequence[str | Part]]) -> Part | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from hidim import _files, lines
 from hidim.errors import HidimError, ParameterError
 from hidim.methods import Method
 from hidim.programs.program import Program
+from hidim.programs.shells import quoted
 from hidim.result import Result
 from hidim.run.executors import Threads
 from hidim.run.journal import recorded_seed
@@ -104,7 +104,7 @@ def _compare(journal: Path, about: Mapping[str, Any]) -> None:
         return
     for key, value in about.items():
         if key in known and known[key] != value:
-            was = shlex.join(known[key]) if isinstance(known[key], list) else known[key]
+            was = quoted(*map(str, known[key])) if isinstance(known[key], list) else known[key]
             logger.warning(
                 "the run in %s has another %s, %s: its values are taken for values of this one; if they are "
                 "not, begin a new run, by --journal",

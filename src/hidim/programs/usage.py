@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hidim.errors import HidimError
 from hidim.programs.guard import MARK
+from hidim.programs.shells import quoted
 
 #: Seconds that a program may take to say how it is called.
 PATIENCE = 30.0
@@ -185,10 +185,10 @@ class Found:
     def tune(self, place: str) -> str:
         """The line to go on with."""
         flags = [argument.flag for argument in self.known]
-        return " ".join(["hidim tune", shlex.quote(place), "--", shlex.join(self.command), *flags])
+        return " ".join(["hidim tune", quoted(place, "--", *self.command), *flags])
 
     def toml(self, place: str) -> str:
-        head = f"# From the help of {shlex.join(self.command)}. Types and ranges are guesses: look over\n"
+        head = f"# From the help of {quoted(*self.command)}. Types and ranges are guesses: look over\n"
         head += "# them, and delete what should not vary, here and in the command:\n#\n"
         return head + f"#   {self.tune(place)}\n\n" + "\n\n".join(a.table() for a in self.arguments) + "\n"
 
@@ -209,7 +209,7 @@ def space_of_help(command: Sequence[str]) -> Found:
     except OSError as error:
         raise HidimError(f"{command[0]} cannot be run: {error.strerror}") from error
     except subprocess.TimeoutExpired:
-        raise HidimError(f"{shlex.join([*command, '--help'])} did not end within {PATIENCE:g} s") from None
+        raise HidimError(f"{quoted(*command)} --help did not end within {PATIENCE:g} s") from None
     text = done.stdout.decode("utf-8", errors="replace")
     return Found(tuple(command), tuple(_arguments(text)))
 
@@ -227,7 +227,7 @@ def _arguments(text: str) -> Iterator[Argument]:
 def _paragraphs(text: str) -> Iterator[tuple[str, str, str]]:
     """Options with what stands for their values, and all that is said about each."""
     current: tuple[str, str, str] | None = None
-    for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines():
+    for line in re.sub(r"\x1b\[[0-9;]*m|[\x00-\x08\x0e-\x1f\x7f]", "", text).splitlines():
         match = OPTION.match(line)
         if match:
             if current is not None:
