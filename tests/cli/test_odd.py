@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +92,92 @@ def test_terminals_that_lack_letters(run, tmp_path):
 
     assert b"\\u65e5" in said("check", "s.toml")
     assert json.loads(said("best", "--json").decode("utf-8"))["params"]["c"] in ("größe", "日本")
+
+
+#: Of each kind of what a terminal obeys or hides, and what rich takes for mark-up.
+NASTY = "\x1b[31mred\x07\b\r\x85\x9b\x7f\u202e\u2066\u200e\u200b\u2028\u2029[bold]'"
+SHOWN = r"\x1b[31mred\x07\x08\r\x85\x9b\x7f\u202e\u2066\u200e\u200b\u2028\u2029[bold]'"
+NASTY_SPACE = {
+    "x": {"type": "float", "low": 0.0, "high": 1.0},
+    f"n{NASTY}": {"type": "choice", "options": [f"a{NASTY}", f"b{NASTY}"]},
+}
+NASTY_PROGRAM = f"""
+import json, sys
+values = json.load(open(sys.argv[1]))
+sys.stderr.write({NASTY!r})
+print({NASTY!r})
+if values["x"] > 0.6: sys.exit(3)
+print(values["x"])
+"""
+
+
+@pytest.fixture
+def nasty(run, tmp_path, monkeypatch):
+    (tmp_path / "s.json").write_text(json.dumps(NASTY_SPACE))
+    (tmp_path / "p.py").write_text(NASTY_PROGRAM)
+    monkeypatch.setattr(logging.getLogger("hidim"), "handlers", [logging.lastResort])  # as outside pytest
+    return ["--", sys.executable, "-S", "p.py", "{@params}", NASTY]
+
+
+def is_seen(text):
+    return all(sign.isprintable() or sign in "\n\t" for sign in text)
+
+
+def test_nothing_that_is_shown_commands_the_terminal(run, nasty, tmp_path, monkeypatch):
+    _, out, err = run("tune", "s.json", "--trials", "6", "--method", "sobol", *nasty)
+    assert is_seen(out + err)
+    assert SHOWN in out
+    assert "failed: exit code 3: " + SHOWN in err
+    about = run("best", "--json")[1]
+    lines = [
+        ["check", "s.json", "--env", *nasty],
+        ["show"],
+        ["best"],
+        ["explain"],
+        ["report", "--out", f"{NASTY}.html"],
+        ["export", "--out", f"{NASTY}.csv"],
+        ["init", f"{NASTY}.toml"],
+        ["check", f"{NASTY}.toml"],
+    ]
+    for line in lines:
+        code, out, err = run(*line)
+        assert code == 0
+        assert is_seen(out + err), line
+        assert r"\x1b[31mred" in out or line[0] == "check", line
+    for line in (["best", f"no {NASTY}"], ["tune", "s.json", "--method", f"sobol{NASTY}", *nasty]):
+        code, _, err = run(*line)
+        assert (code, is_seen(err), r"\x1b[31mred" in err) == (2, True, True)
+    with pytest.raises(SystemExit):
+        run("show", f"--{NASTY}")
+    # Data stay what they are, but on a terminal.
+    assert f"n{NASTY}" in json.loads(about)["params"]
+    exact = run("export")[1]
+    assert exact.encode() == (tmp_path / f"{NASTY}.csv").read_bytes()
+    assert f"n{NASTY}" in exact
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    out = run("export")[1]
+    assert is_seen(out)
+    assert f"n{SHOWN}" in out
+    assert is_seen(about + run("export", "--json")[1])
+
+
+def test_the_live_display_is_obeyed_and_nothing_in_it(run, nasty, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for columns in ("60", "120"):
+        monkeypatch.setenv("COLUMNS", columns)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+        journal = ["--journal", f"{columns}.jsonl"]
+        assert run("tune", "s.json", "--trials", "4", "--method", "sobol", *journal, *nasty)[0] == 0
+        assert sys.stderr is terminal
+        text = terminal.getvalue()
+        assert "\x1b[2K" in text  # rich draws again
+        assert "\x1b[31m" not in text
+        assert is_seen(re.sub(r"\x1b\[[?\d;]*[A-Za-z]|\r", "", text))
+        assert r"exit code 3: \x1b[31mred" in " ".join(text.split())
 
 
 def test_a_signal_that_was_to_be_ignored_still_is(run):

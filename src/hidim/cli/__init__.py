@@ -18,9 +18,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 
 from hidim._version import __version__
-from hidim.cli.output import speak_plainly
+from hidim.cli.output import plainly
 from hidim.cli.parser import Parser
 from hidim.errors import HidimError
 
@@ -58,23 +59,23 @@ def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, give its exit code; an error that the user can mend is a line on stderr, and 2."""
-    speak_plainly()
-    own, command = split_command(sys.argv[1:] if arguments is None else arguments)
-    parser = build_parser()
-    options = parser.parse_args(own)
-    if command is not None and not getattr(options, "takes_command", False):
-        parser.error("-- and a command after it belong to tune, init and check")
-    options.command, options.parser = command, parser
-    try:
-        return int(options.handler(options) or 0)
-    except BrokenPipeError:  # `hidim … | head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (HidimError, OSError) as error:
-        print(f"hidim: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    with redirect_stdout(plainly(sys.stdout)), redirect_stderr(plainly(sys.stderr)):
+        own, command = split_command(sys.argv[1:] if arguments is None else arguments)
+        parser = build_parser()
+        options = parser.parse_args(own)
+        if command is not None and not getattr(options, "takes_command", False):
+            parser.error("-- and a command after it belong to tune, init and check")
+        options.command, options.parser = command, parser
+        try:
+            return int(options.handler(options) or 0)
+        except BrokenPipeError:  # `hidim … | head` has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except (HidimError, OSError) as error:
+            print(f"hidim: {error}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            return 130
 
 
 if __name__ == "__main__":

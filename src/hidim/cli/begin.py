@@ -79,6 +79,7 @@ def add_to(commands: Any) -> None:
 
 def _init(options: argparse.Namespace) -> None:
     from hidim.errors import HidimError
+    from hidim.programs.shells import quoted
     from hidim.programs.usage import space_of_help
 
     place: Path = options.space
@@ -86,12 +87,13 @@ def _init(options: argparse.Namespace) -> None:
         raise HidimError(f"{place} is there already: give another name, or --force to write over it")
     if place.suffix.lower() != ".toml":
         raise HidimError(f"{place}: what init writes is TOML; call it {place.with_suffix('.toml')}")
+    name = quoted(str(place))
     if not options.command:
-        place.write_text(TEMPLATE.format(name=place), encoding="utf-8")
-        print(f"{place} is an example: put your parameters in, then `hidim check {place}`")
+        place.write_text(TEMPLATE.format(name=name), encoding="utf-8")
+        print(f"{place} is an example: put your parameters in, then `hidim check {name}`")
         return
     found = space_of_help(options.command)
-    text = found.toml(str(place)) if found.arguments else TEMPLATE.format(name=place)
+    text = found.toml(str(place)) if found.arguments else TEMPLATE.format(name=name)
     place.write_text(text, encoding="utf-8")
     print(f"{place}: {found.said}")
     if found.known:

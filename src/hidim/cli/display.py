@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import math
 import sys
 import time
@@ -15,12 +14,15 @@ from typing import Any
 import numpy as np
 
 from hidim._types import Params
+from hidim.cli.output import plainly
 from hidim.embed import LazyVector
 from hidim.programs.command import COORDINATES, as_plain, as_text
 from hidim.programs.program import Program
+from hidim.programs.shells import quoted
 from hidim.programs.tuning import Plan
 from hidim.result import Result
 from hidim.run.progress import PIPED, Lines, Progress, Silent, Standing, duration
+from hidim.space.render import dumped, printable
 from hidim.trial import History, alike
 
 #: Columns of a sparkline, and its heights.
@@ -75,10 +77,9 @@ class Live(Progress):
         self._bests: list[float] = []
         self._began = time.monotonic()
         self._first = 0
-        self._screen = Screen(
-            get_renderable=self._picture, console=Console(stderr=True), refresh_per_second=4, transient=True
-        )
+        self._screen = Screen(get_renderable=self._picture, console=Console(file=sys.stderr), transient=True)
         self._screen.start()
+        sys.stdout, sys.stderr = plainly(sys.stdout), plainly(sys.stderr)  # which are rich's now
 
     def show(self, standing: Standing) -> None:
         if not self._bests and not self._standing.done:
@@ -96,7 +97,7 @@ class Live(Progress):
         from rich.text import Text
 
         standing, running = self._standing, sorted(self._program.running.items())
-        head = Text.assemble(("hidim ", "bold cyan"), (self._title, "bold"))
+        head = Text.assemble(("hidim ", "bold cyan"), (printable(self._title), "bold"))
         head.no_wrap, head.overflow = True, "ellipsis"
         far = Table.grid(padding=(0, 2))
         far.add_row(self._bar(standing), Text(" · ".join(self._counts(standing, len(running)))))
@@ -106,7 +107,7 @@ class Live(Progress):
         now = time.monotonic()
         for number, trial in running[:SHOWN]:
             took = duration(now - trial.since)
-            text = Text.assemble((f"  #{number:<5}", "cyan"), (f"{took:>9}  ", "dim"), trial.line)
+            text = Text.assemble((f"  #{number:<5}", "cyan"), (f"{took:>9}  ", "dim"), printable(trial.line))
             text.no_wrap, text.overflow = True, "ellipsis"
             rows.append(text)
         if len(running) > SHOWN:
@@ -142,13 +143,13 @@ class Live(Progress):
         return [f"about {duration(min(guesses))} left"] if guesses else []
 
 
-def closing(result: Result, line: str, where: str, which: str, *, quiet: bool) -> str:
+def closing(result: Result, line: str, where: str, which: Sequence[str], *, quiet: bool) -> str:
     """What a run found, for a person who will go on from there.
 
     Args:
         line: the command of the best trial.
         where: the run is kept.
-        which: what tells other commands so, " FILE" or options; empty if they would find it themselves.
+        which: words that tell other commands so; none if they would find it themselves.
     """
     best = result.best
     said = " by the model's mean, observed" if result.by_model else ""
@@ -163,8 +164,8 @@ def closing(result: Result, line: str, where: str, which: str, *, quiet: bool) -
     elif not result.stopped.startswith("all "):
         rows.append(f"ended: {result.stopped}")
     rows += ["", f"  {line}", ""]
-    rows.append(f"kept in {where} · next: hidim report{which}" + ", hidim explain, hidim show" * (not which))
-    return "\n".join(rows)
+    rows.append(f"kept in {where} · next: hidim {quoted('report', *which)}")
+    return "\n".join(rows) + ", hidim explain, hidim show" * (not which)
 
 
 def times(history: History, own: float = 0.0) -> list[str]:
@@ -197,8 +198,8 @@ def failures(history: History, most: int = 5) -> list[tuple[str, int]]:
 
 
 def _listed(params: Params) -> list[str]:
-    width = max(map(len, params), default=0)
-    rows = [f"  {name:{width}} = {shortened(value)}" for name, value in list(params.items())[:PARAMETERS]]
+    width = max((len(printable(name)) for name in params), default=0)
+    rows = [f"  {printable(n):{width}} = {shortened(v)}" for n, v in list(params.items())[:PARAMETERS]]
     left = len(params) - PARAMETERS
     return [*rows, f"  and {left} more: hidim best --json"] if left > 0 else rows
 
@@ -207,7 +208,7 @@ def shortened(value: Any) -> str:
     """A value on one line: strings in quotes, long vectors cut."""
     if isinstance(value, np.ndarray | LazyVector):
         value = np.asarray(value[:LONGEST])
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else as_text(value)
+    text = dumped(value) if isinstance(value, str) else as_text(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from hidim import _files
 from hidim.cli.arguments import positive
 from hidim.cli.output import speak_utf8
 from hidim.cli.sources import add_source, find_kept, find_result
+from hidim.space.render import dumped, printable
 
 
 def add_to(commands: Any) -> None:
@@ -41,6 +41,7 @@ def _show(options: argparse.Namespace) -> None:
     import numpy as np
 
     from hidim.cli.display import counts, failures, shortened, sparkline, times
+    from hidim.programs.shells import quoted
 
     kept = find_kept(options)
     history, complete, maximize = kept.history, kept.history.complete, kept.task.maximize
@@ -48,13 +49,13 @@ def _show(options: argparse.Namespace) -> None:
     method = name if name == chosen else f"{name} ({chosen})"
     print(" · ".join([counts(history), f"method {method}, seed {kept.task.seed}", *times(history)]))
     for about, value in kept.about.items():
-        print(f"{about}: {shlex.join(value) if isinstance(value, list) else value}")
+        print(f"{about}: {quoted(*map(str, value)) if isinstance(value, list) else value}")
     values = np.array([trial.value for trial in complete], dtype=float)
     best = (np.maximum if maximize else np.minimum).accumulate(values).tolist()
     print(f"best so far {sparkline(best)} {best[-1]!r}" if best else "no value yet")
     ordered = sorted(complete, key=lambda trial: trial.loss(maximize=maximize))[: options.top]
     for trial in ordered:
-        params = "  ".join(f"{name}={shortened(value)}" for name, value in list(trial.params.items())[:12])
+        params = "  ".join(f"{printable(n)}={shortened(v)}" for n, v in list(trial.params.items())[:12])
         print(f"  #{trial.number:<5} {trial.value:<12.6g} {params}{'  …' * (len(trial.params) > 12)}")
     for reason, count in failures(history):
         print(f"  failed {count} ×: {reason}")
@@ -68,12 +69,12 @@ def _best(options: argparse.Namespace) -> None:
     if options.json:
         speak_utf8()
         about = {"value": best.value, "params": plain(best.params), "number": best.number}
-        print(json.dumps(about, ensure_ascii=False))
+        print(dumped(about))
         return
     said = " observed; the best mean by the model" if result.by_model else ""
     print(f"value = {best.value!r}  (trial {best.number}{said})")
     for name, value in plain(best.params).items():
-        print(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+        print(f"{printable(name)} = {dumped(value)}")
 
 
 def _explain(options: argparse.Namespace) -> None:
@@ -109,7 +110,7 @@ def _rows(history: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 def _write(rows: list[tuple[dict[str, Any], dict[str, Any]]], file: Any, *, as_json: bool) -> None:
     if as_json:
         for known, params in rows:
-            file.write(json.dumps({**known, "params": params}, ensure_ascii=False) + "\n")
+            file.write(dumped({**known, "params": params}) + "\n")
         return
     flat = [(known, dict(_spread(params))) for known, params in rows]
     names = list(dict.fromkeys(name for _, params in flat for name in params))

@@ -24,6 +24,9 @@ class Parser(argparse.ArgumentParser):
         print(f"{self.prog}: {message} ({self.prog} --help says more)", file=sys.stderr)
         sys.exit(2)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(message, getattr(file, "rich_proxied_file", file))  # may be in colours
+
     def _unknown(self, words: list[str]) -> str:
         first = words[0]
         if first.startswith("-"):

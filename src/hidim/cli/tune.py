@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import signal
 import sys
 from pathlib import Path
@@ -134,7 +133,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"hidim: interrupted; what was known then is in {journal}", file=sys.stderr)
             return signals.exit_code
         line = program.preview(result.best.params)
-        which = "" if _is_alone(journal) else f" {shlex.quote(str(journal))}"
+        which = [] if _is_alone(journal) else [str(journal)]
         print(closing(result, line, str(journal), which, quiet=options.quiet), flush=True)
     return signals.exit_code if signals.came is not None else 0
 
@@ -210,6 +209,6 @@ def _shared(options: argparse.Namespace, space: Any, program: Any, plan: Any) ->
             print(f"hidim: interrupted; what was known then is in {where}", file=sys.stderr)
             return signals.exit_code
         line = program.preview(grouped(result.best.params, space))
-        which = f" --storage {shlex.quote(masked(options.storage))} --study {shlex.quote(name)}"
+        which = ["--storage", masked(options.storage), "--study", name]
         print(closing(result, line, where, which, quiet=options.quiet), flush=True)
     return signals.exit_code if signals.came is not None else 0

@@ -19,6 +19,7 @@ from hidim.insight.learned import CENTRAL, CONSIDERABLE
 from hidim.insight.text import counted, short, shortened
 from hidim.space import Choice
 from hidim.space.columns import Kind, kind_of
+from hidim.space.render import printable
 from hidim.space.tree import Vertex
 from hidim.trial import TrialState, alike
 
@@ -45,7 +46,7 @@ def explain(insight: Findings) -> str:
         lines += [*_progress(insight), *_walks(insight), *_lessons(insight), *_together(insight)]
         lines += [*_groups(insight)]
         lines += [*options(insight), *branches(insight)]
-    broken = (textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in lines)
+    broken = (textwrap.fill(printable(line), WIDTH, subsequent_indent="    ") for line in lines)
     return "\n".join(broken)
 
 
