@@ -6,6 +6,8 @@ see `hidim.belief.probe`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hidim._types import Params

@@ -1,8 +1,8 @@
 """What an objective is known by, so that a journal can tell whether it goes on with the same one.
 
 Its code and, as far as they can be had, what the code takes from around it: constants, defaults, and
-functions of the same module, with what those take. Only hashes are kept. Data that may change while a run goes on, as
-lists, arrays and objects, are not looked at; neither are comments and docstrings.
+functions of the same module, with what those take. Only hashes are kept. Data that may change while a run
+goes on, as lists, arrays and objects, are not looked at; neither are comments and docstrings.
 """
 
 from __future__ import annotations
