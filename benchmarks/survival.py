@@ -303,7 +303,7 @@ def report(counted: dict[str, Counter[str]], dask: dict[str, object] | None) -> 
     return text
 
 
-def document(table: str) -> str:
+def document(table: str, about: str = __doc__, script: str = __file__) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     import hidim
@@ -315,8 +315,8 @@ def document(table: str) -> str:
         except PackageNotFoundError:
             continue
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    title, text = __doc__.split("\n\n", 1)
-    command = f"python benchmarks/survival.py {' '.join(sys.argv[1:])}"
+    title, text = about.split("\n\n", 1)
+    command = f"python benchmarks/{Path(script).name} {' '.join(sys.argv[1:])}"
     made = f"{', '.join(names)}; {machine}; {datetime.date.today().isoformat()}."
     return f"# {title}\n\n{text}\n```sh\n{command}\n```\n\n{table}\n\n{made}\n"
 

@@ -64,7 +64,7 @@ def _add_extent(parser: argparse.ArgumentParser) -> None:
         type=count_or_never,
         default=5,
         metavar="N",
-        help="stop if the first N trials fail alike (5), or never",
+        help="stop if all trials fail alike: N by an error in code (5), 10 N by others; or never",
     )
     group.add_argument(
         "--retry-failed", action="store_true", help="evaluate failed trials of earlier calls again"
