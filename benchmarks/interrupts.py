@@ -1,9 +1,10 @@
 """Does a run that is interrupted give its result? Proved by trying.
 
-Runs are sent SIGINT or SIGTERM at random moments, some of them twice: `minimize` over threads, over processes,
-and `hidim tune`, with one, four and eight workers. What is evaluated takes a millisecond, so that most signals
-come while hidim is at work. A round fails if the run ends without a result or with another one than the journal
-has, if the journal has a damaged line, or if a value that a callback was told of is not in it.
+Runs are sent SIGINT or SIGTERM at random moments, some of them twice: `minimize` over threads, over
+processes, and `hidim tune`, with one, four and eight workers. What is evaluated takes a millisecond, so
+that most signals come while hidim is at work. A round fails if the run ends without a result or with
+another one than the journal has, if the journal has a damaged line, or if a value that a callback was
+told of is not in it.
 """
 
 from __future__ import annotations
