@@ -151,20 +151,6 @@ def test_a_loaded_optimizer_goes_on_where_it_stopped(tmp_path):
     assert loaded.ask().number == 12
 
 
-def test_a_part_of_an_older_file_is_as_it_was():
-    written = serial.write_method(METHODS["gp"])
-    del written["utility"]["restless"], written["utility"]["last"]
-    assert serial.read_method(written).utility == replace(METHODS["gp"].utility, restless=0.0, last=0.0)
-
-
-def test_a_setting_that_was_a_part_of_another_has_the_value_that_this_had():
-    for thorough in (True, False):
-        method = configured("mixed", thorough=thorough, wide=thorough)
-        written = serial.write_method(method)
-        del written["search"]["ways"]["wide"]
-        assert serial.read_method(written) == method
-
-
 def test_a_run_over_every_kind_of_parameter_goes_on_from_its_journal_and_its_file(tmp_path):
     space, path = CORPUS["sizes"], tmp_path / "run.jsonl"
 

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from hidim import events, formats, serial
+from hidim import events, serial
 from hidim._version import __version__
 from hidim.errors import HidimError, HistoryError
 from hidim.events import Event
@@ -34,11 +34,6 @@ from hidim.space.tree import walk
 from hidim.trial import Trial, TrialState
 
 START = b'{"event": "run", '
-
-
-def _of_unknown_format(meta: dict[str, Any]) -> dict[str, Any]:
-    """What can be trusted of the meta of an ask without a run before it: a probe may be value or number."""
-    return {key: value for key, value in meta.items() if key != "probe"}
 
 
 @dataclass
@@ -52,7 +47,6 @@ class Contents:
         size: bytes up to the end of the last whole line.
         unended: whether that line is whole but for its newline, which has to come before the next one.
         finished: how many trials are complete or failed.
-        earlier: what translates the meta of asks, while the lines are those of an earlier format.
     """
 
     run: Event | None = None
@@ -61,7 +55,6 @@ class Contents:
     size: int = 0
     unended: bool = False
     finished: int = 0
-    earlier: Callable[[dict[str, Any]], dict[str, Any]] | None = _of_unknown_format
 
 
 def run_event(space: Space, settings: Mapping[str, Any]) -> Event:
@@ -214,14 +207,12 @@ def _said(place: str) -> Iterator[None]:
 def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
     kind, trials = event["event"], contents.trials
     if kind == "run":
-        contents.earlier = _translation(event, space, trials)
         return
     number: int = event.get("id", -1)
     if kind == "ask":
         if number in trials:
             raise HistoryError(f"the field 'id': trial {number} was asked for before; {events.MEND}")
-        meta = event["meta"] if contents.earlier is None else contents.earlier(event["meta"])
-        trials[number] = _asked(event, meta, space)
+        trials[number] = _asked(event, space)
     elif kind == "retry" and number in trials:
         _retry(number, contents)
     elif kind not in ("tell", "fail", "retry"):
@@ -251,26 +242,9 @@ def _retry(number: int, contents: Contents) -> None:
         contents.finished -= 1
 
 
-def _translation(
-    run: Event, space: Space, trials: Mapping[int, Trial]
-) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
-    """What translates the meta of the asks that follow; None if they are of this format."""
-    if run["format"] >= serial.FORMAT:
-        return None
+def _asked(event: Event, space: Space) -> Trial:
     try:
-        method = method_of(run)
-    except HistoryError:
-        method = None  # of somebody's own
-
-    def value(number: int) -> float | None:
-        return trials[number].value if number in trials else None
-
-    return lambda meta: formats.meta_of_1(meta, method, space, value)
-
-
-def _asked(event: Event, meta: dict[str, Any], space: Space) -> Trial:
-    try:
-        return Trial(serial.read_params(event["params"], space), event["id"], meta=meta)
+        return Trial(serial.read_params(event["params"], space), event["id"], meta=event["meta"])
     except HidimError as error:
         raise HistoryError(f"trial {event['id']} of the journal does not fit the space: {error}") from error
 
@@ -284,10 +258,10 @@ def renumbered(trials: Mapping[int, Trial]) -> tuple[list[Trial], dict[int, int]
 def check(name: str, found: Event, wanted: Mapping[str, Any]) -> None:
     """Refuse a run in an unknown format, of another space or in the other direction."""
     known = found.get("format")
-    if isinstance(known, bool) or not isinstance(known, int) or not 1 <= known <= serial.FORMAT:
+    if isinstance(known, bool) or known != serial.FORMAT:
         raise HistoryError(
             f"{name} was written by hidim {found.get('hidim')} in format {found.get('format')}, and this "
-            f"hidim {__version__} reads up to {serial.FORMAT}: upgrade hidim, or give another path"
+            f"hidim {__version__} reads {serial.FORMAT}: upgrade hidim, or give another path"
         )
     for key, what in (("space", "another space"), ("maximize", "a run in the other direction")):
         # As text: the order of parameters counts, because it is the order of the columns.
@@ -358,9 +332,8 @@ def _in_words(method: Mapping[str, Any], settings: Mapping[str, Any], names: Seq
 
 def method_of(run: Event) -> Method:
     """The method that a run was made with."""
-    read = formats.method_of_1 if run["format"] < serial.FORMAT else serial.read_method
     try:
-        return read(run["method"])
+        return serial.read_method(run["method"])
     except HidimError:
         raise
     except Exception as error:  # classes of somebody's own refuse settings in ways of their own

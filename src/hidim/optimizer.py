@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import os
@@ -16,7 +15,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from hidim import _files, formats, lines, serial
+from hidim import _files, lines, serial
 from hidim._lock import lock
 from hidim._threads import single_threaded
 from hidim.errors import HidimError, HistoryError, MethodError, SpaceError, TrialError
@@ -360,9 +359,6 @@ class Optimizer:
 
 def _read(name: str, data: bytes) -> tuple[Space, Method, dict[str, Any], list[Trial]]:
     """Space, method, further arguments and trials of the optimizer that a file describes."""
-    if formats.is_table_of_1(data):
-        known = formats.history_of_1(json.loads(data))
-        return known.space, known.method, known.settings, known.trials
     run, space, settings = lines.described(name, data)
     contents = lines.read(name, data, space)
     for damage in contents.damage:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hidim import _files, formats, lines
+from hidim import _files, lines
 from hidim._html import table
 from hidim._threads import single_threaded
 from hidim._types import Params
@@ -206,10 +205,6 @@ class Kept:
     @classmethod
     def in_journal(cls, path: str | os.PathLike[str]) -> Kept:
         name, data = str(path), _files.read_bytes(_files.path_of(path))
-        if formats.is_table_of_1(data):
-            old = formats.history_of_1(json.loads(data))
-            history = History([trial.frozen() for trial in old.trials], maximize=old.settings["maximize"])
-            return cls(Task(old.space, **old.settings), old.method, history)
         run, space, settings = lines.described(name, data)
         trials, _ = lines.renumbered(lines.read(name, data, space).trials)
         history = History([trial.frozen() for trial in trials], maximize=settings["maximize"])

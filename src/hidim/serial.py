@@ -21,17 +21,8 @@ from hidim.space.labels import to_plain
 from hidim.space.values import active_places
 from hidim.trial import Trial, TrialState
 
-#: Of saved histories and of journals. What format 1 wrote is translated, see `hidim.formats`.
+#: Of saved histories and of journals.
 FORMAT = 2
-
-#: Settings that parts have got later, as they were before: what an older file does not say.
-LATER: dict[str, dict[str, Any]] = {
-    "Bold": {"restless": 0.0, "last": 0.0, "fair": 0.0},
-    "Ways": {"first": 0.1, "thorough": False},
-}
-
-#: Settings that were part of another one, whose value an older file means for both.
-SPLIT: dict[str, dict[str, str]] = {"Ways": {"wide": "thorough"}}
 
 #: Of what users want to remember: lists and tables within each other, and bits of an integer.
 DEEPEST, LONGEST = 50, 1000
@@ -180,9 +171,7 @@ def _read_part(data: Any) -> Any:
             f"the history was made with settings {sorted(unknown)} of {name} that this hidim does not know; "
             f"it knows {', '.join(sorted(fields))}"
         )
-    given = LATER.get(name, {}) | {key: value for key, value in data.items() if key != "part"}
-    given |= {new: given[old] for new, old in SPLIT.get(name, {}).items() if new not in given}
-    return kind(**{key: _read_setting(value) for key, value in given.items()})
+    return kind(**{key: _read_setting(value) for key, value in data.items() if key != "part"})
 
 
 def _read_setting(value: Any) -> Any:

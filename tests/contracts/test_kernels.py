@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,22 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as stnp
 
 from differences import assert_gradient
-from hidim.errors import MethodError
 from hidim.gp.hyperparameter import bounds, starts
-from hidim.gp.kernels import KERNELS, Constant, Groups, Kernel, Matern, Term, features, values
+from hidim.gp.kernels import KERNELS, Constant, Groups, Kernel, Matern, Term, values
 
 COLUMNS = 3  # every example of the registry is over three columns
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
-
-#: Those with random features: what the flat prior is made of.
-FEATURED = {
-    name: kernel
-    for name, kernel in KERNELS.items()
-    if name not in ("overlap", "embedded", "embedded-warped", "sum", "optional", "effects", "polynomial")
-    and not name.startswith(("groups", "cylinder"))
-}
-every_featured = pytest.mark.parametrize("kernel", FEATURED.values(), ids=FEATURED.keys())
 
 
 def theta_near_start(kernel: Kernel, rng: np.random.Generator) -> np.ndarray:
@@ -70,14 +58,6 @@ def test_gradient_of_the_diagonal(kernel, rng):
     g = rng.standard_normal(4)
     closed = kernel.diagonal(theta, u).to_inputs(g)
     assert_gradient(closed, lambda v: float(g @ kernel.diagonal(theta, v).value), u)
-
-
-@every_featured
-def test_gradient_of_the_features(kernel, rng):
-    u, theta = rng.random((4, COLUMNS)), theta_near_start(kernel, rng)
-    phi = features(kernel, theta, rng, 32, COLUMNS)
-    g = rng.standard_normal(phi(u).value.shape)
-    assert_gradient(phi(u).to_inputs(g), lambda v: float(np.vdot(g, phi(v).value)), u)
 
 
 @every_kernel
@@ -134,31 +114,6 @@ def test_symmetric_and_positive_semidefinite_for_all_parameters_within_bounds(ke
     rough = isinstance(getattr(kernel, "form", None), Matern) and kernel.form.nu == 0.5
     slack = (1e-5 if rough else 1e-8) * len(x) * float(np.diag(value).max())
     assert np.linalg.eigvalsh(0.5 * (value + value.T)).min() >= -slack
-
-
-@every_featured
-def test_products_of_features_estimate_the_kernel_without_bias(kernel, rng):
-    x, theta = rng.random((4, COLUMNS)), theta_near_start(kernel, rng)
-    count = 40_000
-    phi = features(kernel, theta, rng, count, COLUMNS)(x).value
-    products = phi[:, None, :] * phi[None, :, :]
-    error = products.std(axis=2) / math.sqrt(phi.shape[1])
-    exact = kernel.gram(theta, x).value
-    assert np.all(np.abs(products.mean(axis=2) - exact) <= 4.5 * error + 1e-12)
-
-
-@every_featured
-def test_the_same_generator_state_gives_the_same_features(kernel):
-    theta, x = starts(kernel.parameters), np.linspace(0, 1, 6).reshape(2, COLUMNS)
-    first, second = (features(kernel, theta, np.random.default_rng(3), 8, COLUMNS)(x).value for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
-@pytest.mark.parametrize("name", KERNELS.keys() - FEATURED.keys())
-def test_a_kernel_without_features_says_so(name, rng):
-    kernel = KERNELS[name]
-    with pytest.raises(MethodError, match=r"has no random features.*use another utility"):
-        features(kernel, starts(kernel.parameters), rng, 8, COLUMNS)
 
 
 @every_kernel

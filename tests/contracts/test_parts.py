@@ -74,7 +74,6 @@ REFUSED = {
     *((base, "inference", "relearning") for base in ("gp", "addtree", "rembo", "baxus", "bock")),
     *((base, "utility", "group-bounds") for base in ("gp", "rembo", "baxus", "bock")),
     *((base, "search", "paths") for base in ("gp", "rembo", "bock")),
-    *((base, "utility", "thompson") for base in ("addtree", "baxus", "rembo", "bock", "rpp")),
 }
 
 
@@ -253,7 +252,6 @@ def test_only_parts_and_methods_are_registered(entry):
         ("auto(initial=3)", "it has none; .*mixed"),
         ("gp(initial=3, initial=4)", "'initial' twice"),
         ("gp(bold=2)", "at most 1"),
-        ("addtree(exact=thompson)", "'thompson' needs a prior from which functions can be drawn"),
         ("addtree(by=paths)", "by='nodes'"),
     ],
 )

@@ -314,7 +314,6 @@ def test_information_gain_is_that_of_the_definition():
         (lambda: configured("addtree", prior="leaves"), "'paths' needs a prior that is a sum over groups"),
         (lambda: configured("leaves", utility="group-bounds"), "'group-bounds' needs a prior that is a sum"),
         (lambda: configured("leaves", exact="group-bounds"), "'group-bounds' needs a prior that is a sum"),
-        (lambda: configured("addtree", utility="thompson"), "or another utility"),
         (lambda: configured("addtree", utility="group-bounds", search="ways"), "search='paths'"),
         (lambda: configured("addtree", frame="subspaces"), "use frame='cube'"),
         (lambda: configured("addtree", utility="vertices"), "unknown utility 'vertices'"),

@@ -72,7 +72,7 @@ def test_an_outlier_between_two_fits_makes_a_fit_due():
     assert "fit" in optimizer.ask().meta
 
 
-@pytest.mark.parametrize("utility", ["ei", "log-ei", "ucb", "thompson"])
+@pytest.mark.parametrize("utility", ["ei", "log-ei", "ucb"])
 @pytest.mark.parametrize("inference", ["map", "slice", "slice(warm)"])
 def test_other_utilities_find_the_bottom_of_a_bowl(utility, inference):
     slices = {"draws": 2} | ({"warm": True, "burn_in": 10, "growth": 0.0} if "warm" in inference else {})

@@ -3,14 +3,12 @@
 from hidim.acquisition.base import Acquisition, Belief, averaged
 from hidim.acquisition.confidence import ConfidenceBound
 from hidim.acquisition.improvement import ExpectedImprovement, LogExpectedImprovement, log_h
-from hidim.acquisition.thompson import Thompson
 
 #: One example of every acquisition function, for the contract suite.
 ACQUISITIONS: dict[str, Acquisition] = {
     "ei": ExpectedImprovement(best=0.0),
     "log-ei": LogExpectedImprovement(best=-0.5),
     "ucb": ConfidenceBound(root=2.0),
-    "thompson": Thompson(seed=0, features=64),
 }
 
 __all__ = [
@@ -20,7 +18,6 @@ __all__ = [
     "ConfidenceBound",
     "ExpectedImprovement",
     "LogExpectedImprovement",
-    "Thompson",
     "averaged",
     "log_h",
 ]

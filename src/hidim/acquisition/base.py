@@ -6,14 +6,14 @@ All of hidim minimises; `best` is the smallest outcome so far.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
 from hidim._types import Array, Indices, Rng
 from hidim.gp.maps import Mixing
-from hidim.gp.posterior import DrawnEffects, DrawnValue, Prediction
+from hidim.gp.posterior import DrawnEffects, Prediction
 from hidim.optim.base import Objective, Score
 
 
@@ -69,9 +69,6 @@ class Belief(Protocol):
 
     def predict(self, u: Array) -> Prediction:
         """Mean and variance of the function at `u` (r, p)."""
-
-    def drawn(self, rng: Rng, features: int) -> Callable[[Array], DrawnValue]:
-        """One function, drawn at random."""
 
 
 class Acquisition(ABC):

@@ -21,7 +21,6 @@ from hidim.acquisition.base import Acquisition, Belief, averaged
 from hidim.acquisition.beta import Beta, Fixed
 from hidim.acquisition.confidence import ConfidenceBound
 from hidim.acquisition.improvement import ExpectedImprovement, LogExpectedImprovement
-from hidim.acquisition.thompson import Thompson
 from hidim.errors import MethodError
 from hidim.optim.base import Objective
 
@@ -96,8 +95,7 @@ class Decision(NamedTuple):
 class Utility(ABC):
     """What a point is worth."""
 
-    #: What it needs of the prior: "additive" for a sum over its groups, which is searched group by group,
-    #: "draws" for functions that are drawn from it.
+    #: What it needs of the prior: "additive" for a sum over its groups, which is searched group by group.
     needs: ClassVar[frozenset[str]] = frozenset()
 
     @property
@@ -167,26 +165,6 @@ class Bound(Utility):
 
     def decided(self, moment: Moment, rng: Rng) -> Decision:
         return Decision(lambda belief, _: ConfidenceBound(self.beta.root(belief, belief.dim) * moment.doubt))
-
-
-@dataclass(frozen=True)
-class Draw(Utility):
-    """Thompson sampling: one function drawn from the posterior.
-
-    Args:
-        features: random features of the draw.
-    """
-
-    needs: ClassVar[frozenset[str]] = frozenset({"draws"})
-
-    features: int = 1024
-
-    def __post_init__(self) -> None:
-        at_least(self, features=1)
-
-    def decided(self, moment: Moment, rng: Rng) -> Decision:
-        seed = int(rng.integers(2**32))
-        return Decision(lambda p, place: Thompson(seed + place, self.features))
 
 
 @dataclass(frozen=True)
@@ -292,6 +270,5 @@ UTILITIES: dict[str, Utility] = {
     "ei": Improvement(logarithm=False),
     "group-bounds": GroupBounds(),
     "log-ei": Improvement(),
-    "thompson": Draw(),
     "ucb": Bound(),
 }

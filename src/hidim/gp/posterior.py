@@ -23,7 +23,6 @@ from hidim.gp.kernels.algebra import Scaled, Through
 from hidim.gp.kernels.base import Against, Cross
 from hidim.gp.kernels.blocks import blocks
 from hidim.gp.kernels.effects import Effects
-from hidim.gp.kernels.features import features as random_features
 from hidim.gp.kernels.groups import groups_in, widest
 from hidim.gp.kernels.terms import Summand, additive_part, effects_part, terms
 from hidim.gp.maps import Mixing
@@ -47,13 +46,6 @@ class Prediction(NamedTuple):
     mean: Array
     variance: Array
     to_inputs: Callable[[Array, Array], Array]
-
-
-class DrawnValue(NamedTuple):
-    """Values (r,) of one sampled function, and the pullback to its inputs."""
-
-    value: Array
-    to_inputs: Callable[[Array], Array]
 
 
 class DrawnEffects(NamedTuple):
@@ -340,28 +332,6 @@ class Posterior:
         """
         return self if len(pending) == 0 else self.extended_at_once(pending, self.predict(pending).mean)
 
-    def drawn(self, rng: Rng, features: int = 1024) -> Callable[[Array], DrawnValue]:
-        """One function drawn from the posterior, to be evaluated anywhere, with gradients.
-
-        Matheron's rule (Wilson et al. 2020): a prior draw from random features, corrected at the data.
-        """
-        kernel, theta = self.model.kernel, self.theta[:-1]
-        feature_map = random_features(kernel, theta, rng, features, self.x.shape[1])
-        at_data = feature_map(self.x).value
-        weights = rng.standard_normal(at_data.shape[1]) / math.sqrt(at_data.shape[1])
-        noise = np.sqrt(self.noises) * rng.standard_normal(len(self.y))
-        correction = linalg.solve(self.factor, self.y - self.mean - at_data @ weights - noise)
-
-        def evaluate(u: Array) -> DrawnValue:
-            phi, k = feature_map(u), self._against(u)
-
-            def to_inputs(g: Array) -> Array:
-                return phi.to_inputs(np.outer(g, weights)) + k.to_inputs(np.outer(g, correction))
-
-            return DrawnValue(self.mean + phi.value @ weights + k.value @ correction, to_inputs)
-
-        return evaluate
-
     @property
     def has_effects(self) -> bool:
         """Whether main effects are a part of the function."""
@@ -370,7 +340,7 @@ class Posterior:
     def effects(self, rng: Rng, draws: int) -> DrawnEffects:
         """Main effects: their mean, and draws.
 
-        Matheron's rule as in `drawn`; what is not a main effect is drawn at the data alone. Of many
+        Matheron's rule (Wilson et al. 2020); what is not a main effect is drawn at the data alone. Of many
         observations the mean knows all, and draws know those of `coarse`.
         """
         part = effects_part(self.model.kernel, self.theta[:-1])

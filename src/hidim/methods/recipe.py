@@ -55,7 +55,6 @@ NEEDS = {
     "scales": "that has but length-scales to be fitted, as prior='embedded': use that, or inference='map'",
     "center": "that knows a centre, as prior='cylinder': use that, or a frame whose centre does not move",
     "structure": "that learns groups or directions, as prior='additive': use that, or inference='map'",
-    "draws": "from which functions can be drawn, as prior='flat': use that, or another utility",
 }
 
 

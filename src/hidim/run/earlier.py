@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from hidim import _files, formats, lines, serial
+from hidim import _files, lines, serial
 from hidim._types import Params
 from hidim.errors import MethodError, ParameterError
 from hidim.optimizer import Optimizer
@@ -113,9 +113,6 @@ def _read(path: str | os.PathLike[str]) -> History:
         data = _files.read_bytes(_files.path_of(path))
     except OSError as error:
         raise MethodError(f"the earlier run in {name} cannot be read: {error.strerror}") from error
-    if formats.is_table_of_1(data):
-        known = formats.history_of_1(json.loads(data))
-        return History(known.trials, maximize=known.settings["maximize"])
     _, space, settings = lines.described(name, data)
     trials = lines.renumbered(lines.read(name, data, space).trials)[0]
     return History(trials, maximize=settings["maximize"])

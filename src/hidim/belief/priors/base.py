@@ -22,7 +22,7 @@ Structure: TypeAlias = Any
 #: Of a setting that came later: histories know a prior in which it has its default by what there was before.
 LATER = MappingProxyType({"later": True})
 
-Ability: TypeAlias = Literal["additive", "groups", "scales", "draws", "center", "structure", "apart"]
+Ability: TypeAlias = Literal["additive", "groups", "scales", "center", "structure", "apart"]
 
 
 class Prior(ABC):
@@ -35,7 +35,7 @@ class Prior(ABC):
 
         "additive": a sum over groups of columns, each of which has a posterior of its own; "groups": a part
         of it is such a sum, or all; "scales": nothing
-        but length-scales to be fitted; "draws": functions can be drawn from it; "center": it looks at the
+        but length-scales to be fitted; "center": it looks at the
         centre of the ground; "structure": it can learn one; "apart": every column has a deviation from one
         level, which all of them have in common.
         """

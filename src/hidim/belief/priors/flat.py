@@ -49,7 +49,7 @@ class Flat(Prior):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"draws", "apart"} if self.lengthscales == "hierarchical" else {"draws"})
+        return frozenset({"apart"} if self.lengthscales == "hierarchical" else ())
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         numbers = np.flatnonzero(ground.kind != Kind.LABEL)

@@ -7,7 +7,6 @@ from hidim.gp.kernels.base import Kernel, Product, Sum
 from hidim.gp.kernels.blocks import blocks
 from hidim.gp.kernels.cylinder import Cylinder, Polynomial
 from hidim.gp.kernels.effects import Effects
-from hidim.gp.kernels.features import features
 from hidim.gp.kernels.groups import Groups, Term
 from hidim.gp.kernels.hamming import Hamming, Overlap
 from hidim.gp.kernels.stationary import FORMS, Form, FormName, Matern, SquaredExponential, Stationary
@@ -87,6 +86,5 @@ __all__ = [
     "Term",
     "Through",
     "blocks",
-    "features",
     "values",
 ]
