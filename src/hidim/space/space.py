@@ -164,7 +164,7 @@ class Space(ParameterMap):
 
         Example:
             >>> Space(n=Int(1, 4), x=Float(0, 1)).completed([{"n": 3}])
-            [{'n': 3, 'x': 0.6369616873214543}]
+            [{'n': 3, 'x': 0.2697867137638703}]
         """
         if isinstance(many, Mapping):
             raise ParameterError(
