@@ -170,9 +170,8 @@ class Trial:
     def completed(
         self, value: float, rank: int, *, variance: float | None = None, seconds: float | None = None
     ) -> CompleteTrial:
-        known = {field.name: getattr(self, field.name) for field in fields(self)}
-        known |= {"value": value, "state": TrialState.COMPLETE, "rank": rank}
-        return CompleteTrial(**known | {"variance": variance, "seconds": seconds})
+        told = {"value": value, "rank": rank, "variance": variance, "seconds": seconds}
+        return CompleteTrial(**vars(self) | told | {"state": TrialState.COMPLETE})
 
     def again(self) -> Trial:
         """The trial before it was finished."""
