@@ -21,7 +21,7 @@ PROGRAM = (
     "python solver.py --presolve {presolve} --effort {effort} --reliable {reliable} --age {age} "
     "--pool-age {pool_age} --restart {restart} --cuts {cuts} --symmetry {symmetry}"
 )
-TUNE = f"hidim tune solver.toml --trials 40 --jobs 2 --regex 'work: (\\d+)' -- {PROGRAM}"
+TUNE = f"hidim tune solver.toml --trials 40 --workers 2 --regex 'work: (\\d+)' -- {PROGRAM}"
 
 
 def main() -> None:

@@ -57,7 +57,7 @@ def life(kind: str, workers: int, folder: Path) -> None:
     if kind == "tune":
         (folder / "run.toml").write_text(SPACE)
         tune = ["tune", str(folder / "run.toml"), "--journal", str(folder / "run.jsonl"), "--plain"]
-        tune += ["--trials", str(N_TRIALS), "--method", "random", "--jobs", str(workers)]
+        tune += ["--trials", str(N_TRIALS), "--method", "random", "--workers", str(workers)]
         sys.exit(main_of_hidim([*tune, "--", "echo", "{x}"]))
     told = os.open(folder / "told", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     result = minimize(

@@ -164,7 +164,7 @@ def ended(number: signal.Signals) -> Callable[[Path], tuple[str, str]]:
         (folder / "p.py").write_text(
             "import subprocess, sys, time\nsubprocess.run(['sleep', '0.35'])\nprint(float(sys.argv[1]))\n"
         )
-        line = [*HIDIM, "tune", "space.toml", "--trials", "8", "--jobs", "2", "--plain"]
+        line = [*HIDIM, "tune", "space.toml", "--trials", "8", "--workers", "2", "--plain"]
         line += ["--", sys.executable, "p.py", "{x}"]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         process = subprocess.Popen(line, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True)

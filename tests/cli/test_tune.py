@@ -116,7 +116,7 @@ def test_start_with_maximize_and_time(run, folder):
         "--maximize",
         "--time",
         "0.5s",
-        "--jobs",
+        "--workers",
         "2",
         "--method",
         "random",
@@ -310,7 +310,7 @@ def test_one_study_by_two_calls(run, folder):
     url = ["--storage", f"sqlite:///{folder}/study.db"]
     assert run("tune", "space.toml", "--trials", "5", "--method", "random", *url, *COMMAND)[0] == 0
     assert (
-        run("tune", "space.toml", "--trials", "8", "--method", "random", "--jobs", "2", *url, *COMMAND)[0]
+        run("tune", "space.toml", "--trials", "8", "--method", "random", "--workers", "2", *url, *COMMAND)[0]
         == 0
     )
     assert not (folder / "space.hidim.jsonl").exists()
@@ -348,7 +348,7 @@ def line_of(*options):
         "space.toml",
         "--trials",
         "6",
-        "--jobs",
+        "--workers",
         "2",
         *options,
         *COMMAND,

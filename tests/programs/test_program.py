@@ -123,7 +123,7 @@ def test_a_file_of_an_earlier_trial_is_no_value(make, tmp_path):
     os.utime(tmp_path / "out", (0, 0))
     assert "older than the trial" in failing(make("", reading=Reading(file="out")))
     with pytest.raises(MethodError, match="same file"):
-        make("", reading=Reading(file="out"), jobs=2)
+        make("", reading=Reading(file="out"), workers=2)
 
 
 def test_values_that_are_too_long_for_a_command_line(make):

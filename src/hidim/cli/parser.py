@@ -8,6 +8,14 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+#: What other tools call it.
+ELSEWHERE = {
+    "--jobs": "--workers",
+    "--n-jobs": "--workers",
+    "--n-trials": "--trials",
+    "--n_trials": "--trials",
+}
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that knows what is often mistyped; those of its sub-commands are of the same kind."""
@@ -44,5 +52,5 @@ class Parser(argparse.ArgumentParser):
 
 
 def _meant(word: str, known: Iterable[str]) -> str:
-    close = get_close_matches(word, list(known), n=1)
+    close = get_close_matches(ELSEWHERE.get(word, word), list(known), n=1)
     return f": did you mean {close[0]}?" if close else ""

@@ -26,7 +26,7 @@ in the command:
 
 examples:
   hidim tune space.toml --trials 200 -- ./simulate --alpha {alpha} --depth {depth}
-  hidim tune space.toml --time 2h --jobs 4 --regex 'loss = (\\S+)' -- python train.py {@params}
+  hidim tune space.toml --time 2h --workers 4 --regex 'loss = (\\S+)' -- python train.py {@params}
   hidim tune space.toml --maximize --json-field test.accuracy --env -- ./train.sh
 
 Typed again, the same line finishes what is missing.
@@ -56,7 +56,7 @@ def _add_extent(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how much")
     group.add_argument("--trials", type=positive, metavar="N", help="in all, earlier ones counted in (100)")
     group.add_argument("--time", type=seconds, metavar="T", help="start no trial after this time, as 90s, 2h")
-    group.add_argument("--jobs", type=positive, default=1, metavar="N", help="trials at once (1)")
+    group.add_argument("--workers", type=positive, default=1, metavar="N", help="trials at once (1)")
     group.add_argument("--timeout", type=seconds, metavar="T", help="end a trial after this time, as 10m")
     group.add_argument("--retries", type=count, default=0, metavar="N", help="run a failed trial again (0)")
     group.add_argument(
@@ -167,12 +167,12 @@ def _prepared(options: argparse.Namespace) -> tuple[Any, Any, Any]:
         timeout=options.timeout,
         retries=options.retries,
         logs=options.logs,
-        jobs=options.jobs,
+        workers=options.workers,
     )
     plan = Plan(
         trials=options.trials or (None if options.time else 100),
         seconds=options.time,
-        jobs=options.jobs,
+        workers=options.workers,
         method=options.method,
         seed=options.seed,
         maximize=options.maximize,

@@ -63,7 +63,7 @@ class Program(Numbered):
         timeout: seconds that a trial may take.
         retries: how often a trial that failed is run again; one that was out of time is not.
         logs: a folder for what every trial prints.
-        jobs: trials that may run at once.
+        workers: how many trials may run at once.
     """
 
     def __init__(
@@ -75,14 +75,14 @@ class Program(Numbered):
         timeout: float | None = None,
         retries: int = 0,
         logs: str | os.PathLike[str] | None = None,
-        jobs: int = 1,
+        workers: int = 1,
     ) -> None:
         self._command, self._reading = command, reading
         self._timeout, self._retries = timeout, retries
         self._file: Word | None = None if reading.file is None else read_word(reading.file, space)
-        if self._file is not None and jobs > 1 and all(isinstance(part, str) for part in self._file):
+        if self._file is not None and workers > 1 and all(isinstance(part, str) for part in self._file):
             raise MethodError(
-                f"{jobs} trials at once would write the same file {reading.file}: put {{@trial}} or "
+                f"{workers} trials at once would write the same file {reading.file}: put {{@trial}} or "
                 "{@folder} into its name, and let the program know"
             )
         self._logs = None if logs is None else _folder(logs)

@@ -105,7 +105,7 @@ class Shared:
 
     def run(self) -> str:
         """Evaluate until there are as many trials as were wanted; why it was the end."""
-        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._plan.jobs)]
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._plan.workers)]
         done = threading.Event()
         # This thread does not look into the storage: a signal would leave its transaction open, and the lock
         # of a file of SQLite's, for which others then wait in vain.
@@ -212,7 +212,7 @@ class Shared:
         better = max if self._plan.maximize else min
         values = [trial.value for trial in trials if trial.state is TrialState.COMPLETE]
         best = better((value for value in values if value is not None), default=None)
-        elapsed = (time.monotonic() - self._began) * self._plan.jobs
+        elapsed = (time.monotonic() - self._began) * self._plan.workers
         own = max(elapsed - self._objective - sum(time.monotonic() - r.since for r in self._running()), 0.0)
         total = self._plan.trials or math.inf
         self._progress.show(Standing(done, total, failed, best, own, self._objective))

@@ -36,7 +36,7 @@ class Plan:
     Args:
         trials: in all, those of earlier calls counted in; None for as many as there is time for.
         seconds: after which no further trial is started.
-        jobs: trials that run at once.
+        workers: how many trials run at once.
         seed: of the run; None for that of the journal, or 0.
         method, maximize, noisy, fail_fast, retry_failed: as for `minimize`.
         start_with: configurations that come first.
@@ -46,7 +46,7 @@ class Plan:
 
     trials: int | None = 100
     seconds: float | None = None
-    jobs: int = 1
+    workers: int = 1
     method: str | Method = "auto"
     seed: int | None = None
     maximize: bool = False
@@ -73,7 +73,7 @@ def tune(program: Program, space: Space, plan: Plan, journal: Path, progress: Pr
             maximize=plan.maximize,
             noisy=plan.noisy,
             executor=Threads(),
-            workers=plan.jobs,
+            workers=plan.workers,
             time_budget=plan.seconds,
             start_with=plan.start_with,
             start_from=plan.start_from,
