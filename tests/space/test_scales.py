@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import math
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidim.space import Float, Int
+from hidim.space import Float, Int, Space, Vector
 from strategies import floats, ints, quick, stepped, vectors
 
 numeric = st.one_of(floats(), stepped(), ints(), vectors())
@@ -49,6 +52,20 @@ def test_extreme_ranges():
         assert values[0] == parameter.low
         assert values[-1] == parameter.high
         assert (np.diff(values) >= 0).all()
+
+
+def test_bounds_that_are_neighbours():
+    for low in (5e-324, 1e-300, 1e-5, 1.0, 1.9, 3.3, 1e10, 1.7e308):
+        for high in (np.nextafter(low, math.inf), low * (1 + 1e-15), low * (1 + 1e-7), low * (1 + 2e-7)):
+            for kind in (partial(Float, log=True), Float, partial(Vector, 1, log=True), partial(Vector, 1)):
+                if low < high:
+                    space = Space(x=kind(float(low), float(high)))
+                    values = [space.decode([u])["x"] for u in (0.0, 0.3, 0.7, 1.0)]
+                    units = space.encode_all([{"x": value} for value in values])[:, 0]
+                    assert values[0] == low
+                    assert values[-1] == high
+                    assert np.all(np.diff(units) >= 0.0)
+                    assert units[[0, -1]].tolist() == [0.0, 1.0]
 
 
 def test_linear_integers_have_equal_cells():

@@ -26,6 +26,7 @@ def levels(parameter: Float) -> list[float]:
         (Float(1e-5, 5e-5, step=2e-5), [1e-5, 3e-5, 5e-5]),
         (Float(0, 1, step=1 / 3), [0.0, 1 / 3, 2 / 3, 1.0]),
         (Float(0, 3e-30, step=1e-30), [0.0, 1e-30, 2e-30, 3e-30]),
+        (Float(0, 4.011489917287037, step=4.011489917287037), [0.0, 4.011489917287037]),
     ],
 )
 def test_the_values_are_those_that_one_would_write(parameter, values):

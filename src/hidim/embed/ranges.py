@@ -14,6 +14,9 @@ Bound: TypeAlias = float | Array
 #: Lower bound, upper bound, and whether they are logarithmic: of all coordinates, or of each (m,).
 Range: TypeAlias = tuple[Bound, Bound, bool | Mask]
 
+#: Bounds closer than this share of them are joined by a straight line: their logarithms hardly differ.
+NARROW = 1e-7
+
 
 def from_unit(u: Array, low: Bound, high: Bound, log: bool | Mask) -> Array:
     """Values in [low, high] for u in [0, 1], elementwise: the bounds exactly at 0 and 1, and nothing beyond.
@@ -45,5 +48,5 @@ def logarithmic(u: Array, low: Bound, high: Bound) -> Array:
     """low^(1 − u) high^u, which may pass the bounds by rounding."""
     # exp(log(high)) may pass the largest float; the caller clips.
     with np.errstate(over="ignore"):
-        value: Array = np.exp(np.log(low) + u * (np.log(high) - np.log(low)))
-    return value
+        value = np.exp(np.log(low) + u * (np.log(high) - np.log(low)))
+    return np.where(high - low > NARROW * low, value, low + u * (high - low))

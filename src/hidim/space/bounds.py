@@ -65,7 +65,7 @@ def spaced(low: float, high: float, step: Any) -> Spaced:
         ends = " or ".join(f"high={float(end):.12g}" for end in (below, above) if end > first)
         raise SpaceError(f"{owner} does not come to high={high:g} from low in whole steps; set {ends}")
     decimals = max(0, *(-int(number.normalize().as_tuple().exponent) for number in (first, each)))
-    exact = first + each * whole == last and max(abs(first), abs(last)).scaleb(decimals) < 2**53
+    exact = first + each * whole == last and max(abs(first), abs(last)).scaleb(decimals) < 2**51
     return Spaced(low, high, whole + 1, decimals if exact and decimals <= 22 else None)
 
 

@@ -155,5 +155,5 @@ class Spaced:
 def _log_to_unit(values: Array, low: Bound, high: Bound) -> Array:
     # Outside the domain of log, -inf and NaN are what we want: the caller sees that they are not in [0, 1].
     with np.errstate(divide="ignore", invalid="ignore"):
-        unit: Array = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
-    return unit
+        unit = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
+        return np.where(high - low > ranges.NARROW * low, unit, (values - low) / (high - low))
