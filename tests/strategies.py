@@ -49,15 +49,16 @@ def floats(draw: Draw, shared: bool = False) -> Float:
 def stepped(draw: Draw, shared: bool = False, most: int = 10**6) -> Float:
     """Numbers in decimal steps, and in steps that have no end as decimals."""
     step = draw(st.one_of(st.sampled_from([0.1, 0.05, 2.5, 1e-3, 1 / 3, 7e-9]), st.floats(1e-3, 10)))
-    first, count = draw(st.integers(-20, 20)), draw(st.integers(1, most - 1))
+    first, count = draw(st.integers(-20, 20)), draw(st.integers(0, most - 1))  # none: one value
     return Float(first * step, (first + count) * step, step=step, shared=shared)
 
 
 @st.composite
 def ints(draw: Draw, shared: bool = False) -> Int:
     log = draw(st.booleans())
-    low = draw(st.integers(1 if log else -1000, 1000))
-    return Int(low, low + draw(st.one_of(st.integers(0, 9), st.integers(0, 2**42))), log=log, shared=shared)
+    low, step = draw(st.integers(1 if log else -1000, 1000)), 1 if log else draw(st.sampled_from([1, 7]))
+    count = draw(st.one_of(st.integers(0, 9), st.integers(0, 2**42 // step)))
+    return Int(low, low + count * step, log=log, shared=shared, step=step)
 
 
 @st.composite
@@ -143,8 +144,8 @@ def configurations(draw: Draw, space: Mapping[str, Parameter]) -> dict[str, Any]
                 params[name] = high if place == count else low + place * step  # up to rounding
             case Float(low=low, high=high):
                 params[name] = draw(st.floats(low, high))
-            case Int(low=low, high=high):
-                params[name] = draw(st.integers(low, high))
+            case Int(low=low, high=high, step=step):
+                params[name] = low + step * draw(st.integers(0, (high - low) // step))
             case Vector(dim=dim):
                 numbers = [parameter.coordinate(place) for place in range(dim)]
                 params[name] = np.array([draw(st.floats(number.low, number.high)) for number in numbers])

@@ -38,7 +38,7 @@ def nested_data(depth):
 
 BUILD = {
     "contradictory bounds": (lambda: Float(2, 1), SpaceError, "low must be less than high"),
-    "empty bounds": (lambda: Float(1, 1), SpaceError, "empty"),
+    "empty bounds": (lambda: Float(2, 1), SpaceError, "empty"),
     "contradictory integers": (lambda: Int(5, 2), SpaceError, "swap the bounds"),
     "log bounds of zero": (lambda: Float(0, 1, log=True), SpaceError, "raise low or drop log=True"),
     "negative log bounds": (lambda: Int(-3, 9, log=True), SpaceError, "raise low or drop log=True"),

@@ -95,6 +95,24 @@ def test_a_parameter_that_no_trial_with_a_value_had_has_no_share():
     assert shares["model=forest/depth"] == 0.0 < shares["model=svm/C"]
 
 
+def test_what_is_fixed_is_no_parameter_that_matters():
+    space = Space(
+        tol=1e-3, model=Choice("none", svm=Space(kernel="rbf", C=Float(0, 1))), n=Int(8, 64, step=8), k="a"
+    )
+    insight = Insight(space, evaluated(space, lambda p: p.get("C", 0.5) + p["n"] / 64, 30))
+    assert set(insight.importance()) == {"model", "model=svm/C", "n"}
+    assert not {"tol", "kernel", "k"} & set(insight.explain().replace("=", " ").split())
+    assert [component.names for component in insight.components()] == [("n",), ("model=svm/C",)]
+    assert [s.name for s in insight.slices("n", "C")] == ["n", "model=svm/C"]
+    with pytest.raises(HidimError, match="groups: 'tol' has one value"):
+        insight.components(groups=[["tol", "n"]])
+    with pytest.raises(HidimError, match="no single parameter 'k'"):
+        insight.slices("k")
+    fixed = Space(tol=1e-3)
+    with pytest.raises(HidimError, match="every parameter of the space is fixed"):
+        Insight(fixed, History([Trial({"tol": 1e-3}, i).completed(i, i) for i in range(9)])).importance()
+
+
 def test_labels_alone_are_a_space_too():
     space = Space({f"c{i}": Choice("a", "b", "c") for i in range(5)})
     history = evaluated(space, lambda p: float(p["c3"] == "b"), 40)

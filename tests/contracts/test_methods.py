@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.newcomer import NEWCOMER
-from hidim import Choice, Float, History, Int, Optimizer, Space, TrialState, Vector
+from hidim import Choice, Float, History, Int, Optimizer, Space, TrialState, Vector, minimize
 from hidim._threads import single_threaded
 from hidim.methods import METHODS, Method, Task, configured
 from registered import BASELINES, DISTINCT
@@ -31,7 +31,9 @@ SPACES = {
     "mixed": CORPUS["mixed"],
     "conditional": CORPUS["classifier"],
     "labels": Space(a=Choice(*range(5)), b=Choice((64, 64), (128,), ()), c=Choice(True, False)),
-    "one level": Space(x=Vector(2, low=(0, 1), high=9, log=(False, True)), n=Int(3, 3), c=Choice("only")),
+    "one level": Space(
+        x=Vector(2, low=(0, 1), high=9, log=(False, True)), n=Int(3, 3), m=Int(8, 64, step=8), c=0.5
+    ),
     "tiny": Space(n=Float(0.1, 0.3, step=0.1), a=Choice("x", y=Space(b=Choice("p", "q")), ordered=True)),
 }
 
@@ -123,6 +125,15 @@ def test_the_variants_are_past_their_beginnings(where):
     for name in (name for name in VARIANTS if name.startswith("rembo")):
         assert [t.meta["way"] for t in run(name, where)[2:]] == ["maximised"] * (LENGTH - 2)
     assert len({t.meta["doublings"] for t in run("baxus eager", where)}) > 1
+
+
+@pytest.mark.parametrize("name", BASELINES | DISTINCT)
+def test_a_space_in_which_all_is_fixed_is_tried_once(name):
+    space = Space(tol=1e-3, n=Int(3, 3), x=Float(0.5, 0.5))
+    optimizer = told(Optimizer(space, ALL[name]), 3)
+    assert {tuple(trial.params.values()) for trial in optimizer.history} == {(1e-3, 3, 0.5)}
+    assert ["instead" in trial.meta for trial in optimizer.history] == [False, True, True]
+    assert len(minimize(lambda p: p["tol"], space, 9, method=ALL[name]).history) == 1
 
 
 @every_pair

@@ -12,6 +12,7 @@ from hidim.programs import read_space
 from hidim.programs.spacefile import check_values
 
 WHOLE = """
+tol = 1e-3
 [lr]
 type = "float"
 low = 1e-5
@@ -26,8 +27,9 @@ step = 0.25
 
 [layers]
 type = "int"
-low = 1
+low = 2
 high = 8
+step = 2
 
 [w]
 type = "vector"
@@ -47,6 +49,8 @@ type = "float"
 low = 1e-3
 high = 1e3
 log = true
+[model.options.svm]
+loss = "hinge"
 [model.options.svm.kernel]
 type = "choice"
 options.rbf.gamma = {type = "float", low = 0, high = 1}
@@ -67,11 +71,12 @@ def written(tmp_path, text, name="space.toml"):
 def test_all_kinds_of_parameters(tmp_path):
     space = read_space(written(tmp_path, WHOLE))
     kernel = Choice({"rbf": Space(gamma=Float(0, 1)), "linear": None})
-    svm = Space(C=Float(1e-3, 1e3, log=True), kernel=kernel)
+    svm = Space(C=Float(1e-3, 1e3, log=True), loss="hinge", kernel=kernel)
     wanted = Space(
+        tol=1e-3,
         lr=Float(1e-5, 1e-1, log=True),
         width=Float(0, 1, step=0.25),
-        layers=Int(1, 8),
+        layers=Int(2, 8, step=2),
         w=Vector(3, low=(0, 1, 2), high=4),
         size=Choice(16, 32.5, True, "big one", ("a", 1), ordered=True),
         model=Choice({"svm": svm, "none at all": None}),
@@ -84,7 +89,9 @@ def test_all_kinds_of_parameters(tmp_path):
     [
         ('[x]\ntype = "float"\nlow = 0\nhgih = 1\n', 4, "did you mean 'high'?"),
         ('[x]\ntype = "flaot"\nlow = 0\n', 2, "did you mean 'float'?"),
-        ("x = 3\n", 1, "write a table [x]"),
+        ("x = [0, 1]\n", 1, "write a table [x]"),
+        ("\nlow = 3\n", 2, "write a table [low]"),
+        ('[n]\ntype = "int"\nlow = 8\nhigh = 20\nstep = 8\n', 3, "set high=16 or high=24"),
         ("[y]\nlow = 1\n", 1, "has no type"),
         ('\n\n[x]\ntype = "float"\nlow = 2\nhigh = 1\n', 5, "low must be less than high"),
         (OPTION.format("log = true"), 5, "low > 0"),

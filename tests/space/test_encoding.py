@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hidim.errors import ParameterError
 from hidim.space import Choice, Float, Int, Space, Vector
+from hidim.space.values import active_places
 from hidim.trial import same_params
 from space.corpus import CORPUS
 from strategies import configurations, points, quick, spaces
@@ -34,7 +35,7 @@ def check_cube(space, U):
     for u, params in zip(snapped, decoded, strict=True):
         assert same(space.validate(params), params)
         assert space.active(params) == tuple(params)
-        width = sum(len(v) if isinstance(v, np.ndarray) else 1 for v in params.values())
+        width = sum(place.parameter.width for place in active_places(space, params))
         assert np.count_nonzero(~np.isnan(u)) == width
 
 

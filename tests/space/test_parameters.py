@@ -10,8 +10,8 @@ from hidim.errors import SpaceError
 from hidim.space import Choice, Float, Int, Space, Vector
 
 REFUSED = [
-    (lambda: Float(1, 1), "low=1 and high=1 is empty: low must be less than high"),
-    (lambda: Float(2, 1), "low must be less than high"),
+    (lambda: Float(2, 1), "low=2 and high=1 is empty: low must be less than high"),
+    (lambda: Vector(2, 1, 1), "low=1 and high=1 is empty: low must be less than high"),
     (lambda: Float(0, 1, log=True), r"Float\(0, 1, log=True\) needs low > 0; raise low or drop log=True"),
     (lambda: Float(0, math.inf), "high must be finite, not inf"),
     (lambda: Float(math.nan, 1), "low must be finite, not nan"),
@@ -37,6 +37,11 @@ REFUSED = [
     (lambda: Float(0, 1, step="0.1"), "step must be a number, not '0.1'"),
     (lambda: Float(1, 2, step=1e-12), "too fine to tell neighbours apart; leave step out"),
     (lambda: Float(1, 2, step=0.5, log=True), "equal steps are not equal ratios; drop log=True or step"),
+    (lambda: Int(8, 64, step=8, log=True), r"step=8, log=True\): equal steps are not equal ratios; drop log"),
+    (lambda: Int(8, 250, step=8), r"Int\(8, 250, step=8\) does not .* set high=248 or high=256$"),
+    (lambda: Int(0, 10**7 + 1, step=10**7), "set high=10000000 or high=20000000"),
+    (lambda: Int(8, 64, step=0), "needs step > 0; leave step out"),
+    (lambda: Int(8, 64, step=0.5), "step must be an integer, not 0.5"),
     (lambda: Vector(3, [0, 0]), "low has 2 entries for 3 coordinates; give one number for all of them, or 3"),
     (lambda: Vector(3, 0, [1, "2", 3]), r"high\[1\] must be a number, not '2'"),
     (lambda: Vector(2, 0, [1, [2, 3]]), r"high\[1\] must be a number, not \[2, 3\]"),
@@ -88,9 +93,11 @@ def test_bounds_become_plain_python():
 
 
 def test_one_level_is_allowed():
-    assert Int(3, 3).levels == 1
-    assert Int(3, 3, log=True).levels == 1
     assert Choice("only").labels == ("only",)
+    ones = (Int(3, 3), Int(3, 3, log=True), Int(3, 3, step=8), Float(0.5, 0.5), Float(2, 2, log=True))
+    for parameter in (*ones, Float(2, 2, step=0.1), Choice("only"), Choice("only", ordered=True)):
+        assert (parameter.levels, parameter.width) == (1, 0)
+    assert Choice(only=Space(x=Int(0, 1))).width == 1  # its option is a branch
 
 
 def test_three_ways_to_write_a_choice():
@@ -119,6 +126,8 @@ def test_choice_reads_well():
 
 def test_what_is_rarely_given_is_shown_if_it_is():
     assert repr(Float(0, 1, step=0.5)) == "Float(low=0.0, high=1.0, log=False, shared=False, step=0.5)"
+    assert repr(Int(0, 8, step=4)) == "Int(low=0, high=8, log=False, shared=False, step=4)"
+    assert Int(0, 8, step=1) == Int(0, 8)
     assert repr(Vector(2)) == "Vector(dim=2, low=0.0, high=1.0, shared=False)"
     bounds = repr(Vector(8, low=np.arange(8), high=9, log=False))
     assert bounds == "Vector(dim=8, low=(0.0, 1.0, 2.0, 3.0, 4.0, …, 7.0), high=9.0, shared=False)"
@@ -148,7 +157,14 @@ def test_order_counts_as_a_difference():
 
 def test_parameters_are_frozen_and_pickle():
     for parameter in (
-        *(Float(0, 1), Float(0, 1, step=0.1), Int(0, 1), Vector(2), Vector(2, low=(0, 0.5), log=False)),
+        *(
+            Float(0, 1),
+            Float(0, 1, step=0.1),
+            Int(0, 1),
+            Int(0, 8, step=4),
+            Vector(2),
+            Vector(2, low=(0, 0.5), log=False),
+        ),
         *(Choice("a", b=Space(x=Int(0, 1))), Choice((1,), "a", ordered=True)),
     ):
         assert pickle.loads(pickle.dumps(parameter)) == parameter

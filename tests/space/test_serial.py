@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 
 import pytest
@@ -48,11 +49,13 @@ def test_the_format():
 def test_the_format_of_steps_order_tuples_and_bounds():
     space = Space(
         x=Float(0, 1, step=0.5),
+        n=Int(8, 64, step=8),
         c=Choice((1, ("a", None)), "b", ordered=True),
         w=Vector(2, low=(0.5, 1), high=2, log=(False, True)),
     )
     data = {
         "x": {"type": "float", "low": 0.0, "high": 1.0, "step": 0.5},
+        "n": {"type": "int", "low": 8, "high": 64, "step": 8},
         "c": {"type": "choice", "options": [{"label": [1, ["a", None]]}, {"label": "b"}], "ordered": True},
         "w": {"type": "vector", "dim": 2, "low": [0.5, 1.0], "high": 2.0, "log": [False, True]},
     }
@@ -60,6 +63,13 @@ def test_the_format_of_steps_order_tuples_and_bounds():
     assert Space.from_dict(data) == space
     bare = {"c": {"type": "choice", "options": [[64, 64], [128]]}}
     assert Space.from_dict(bare) == Space(c=Choice((64, 64), (128,)))
+
+
+def test_a_value_that_is_fixed_is_written_as_a_choice_and_read_as_it_stands():
+    space = Space(tol=1e-3, kind="a", flag=True, none=None, x=Float(0.5, 0.5))
+    assert space.to_dict()["tol"] == {"type": "choice", "options": [{"label": 1e-3}]}
+    assert Space.from_json(space.to_json()) == space
+    assert Space.from_json(json.dumps({"tol": 1e-3, "kind": "a"})) == Space(tol=1e-3, kind="a")
 
 
 def test_a_toml_file():
@@ -89,7 +99,9 @@ def nested(entry):
     ("data", "message"),
     [
         ([], "at the top: a space is a table from name to parameter, not []"),
-        ({"x": 3}, "at x: a parameter is a table with a type"),
+        ({"x": [0, 1]}, "at x: a parameter is a table with a type"),
+        ({"low": 3}, "at low: a parameter is a table with a type"),
+        (nested(math.inf), "at m=svm/C: Choice: the label inf must be finite"),
         ({"x": {"low": 0}}, "at x: a parameter is a table with a type"),
         ({"x": {"type": "real"}}, "at x: the type 'real' is unknown; use float, int, vector or choice"),
         ({"x": {"type": ["float"]}}, "at x: the type ['float'] is unknown"),

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hidim.space
-from hidim.errors import SpaceError
+from hidim.errors import ParameterError, SpaceError
 from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.space.columns import Kind
+from hidim.space.nodes import is_fork
 from space.corpus import CORPUS
 from strategies import quick, spaces
 
@@ -45,7 +46,19 @@ def test_names_that_are_python_words():
         (lambda: Space({"": X}), "name '' must be a non-empty string"),
         (lambda: Space({3: X}), "name 3 must be a non-empty string"),
         (lambda: Space({"x": X}, x=X), "'x' is given twice, in the mapping and as a keyword"),
-        (lambda: Space(x=(0, 1)), r"'x' must be Float, Int, Vector or Choice, not \(0, 1\)"),
+        (
+            lambda: Space(x=(0, 1)),
+            r"'x' must be .*not \(0, 1\): write Int\(0, 1\) for a range, or Choice\(0, 1\)",
+        ),
+        (
+            lambda: Space(x=[1e3, 1e-3]),
+            r"write Float\(0.001, 1000, log=True\) for a range, or Choice\(0.001, 10",
+        ),
+        (
+            lambda: Space(x=(0, True)),
+            r"'x' must be Float, Int, Vector or Choice, or its only value, not [^:]*$",
+        ),
+        (lambda: Space(x=math.nan), "at x: Choice: the label nan must be finite"),
         (lambda: Space(x=Space()), "'x' is a Space; put it into an option of a Choice"),
         (lambda: Space([X]), "takes a mapping from name to parameter"),
     ],
@@ -109,10 +122,38 @@ def test_conditional_columns_are_those_that_go_missing(space, seed):
 
 
 def test_options_stand_where_they_are_encoded():
-    space = Space(x=Float(0, 1), c=Choice("a", "b", "c"), only=Choice("d"))
+    space = Space(x=Float(0, 1), c=Choice("a", "b", "c"), only=Choice(d=Space(y=Float(0, 1))))
     for position, label in enumerate(space["c"].labels):
-        assert space.columns.place(1, position) == space.encode({"x": 0, "c": label, "only": "d"})[1]
+        params = {"x": 0, "c": label, "only": "d", "y": 0}
+        assert space.columns.place(1, position) == space.encode(params)[1]
     assert space.columns.place(2, 0) == 0.5
+
+
+def test_a_value_that_is_fixed_stands_in_every_configuration_and_has_no_column():
+    svm = Space(kernel="rbf", C=Float(0, 1), probability=False)
+    space = Space(tol=np.float64(1e-3), n=Int(3, 3), model=Choice("none", svm=svm), y=Float(0.5, 0.5), z=X)
+    assert space.columns.names == ("model", "model=svm/C", "z")
+    assert [v.name for v in space.vertices] == ["tol", "n", "model", "kernel", "C", "probability", "y", "z"]
+    params = {"tol": 1e-3, "n": 3, "model": "svm", "kernel": "rbf", "C": 0.25, "probability": False, "y": 0.5}
+    short = {"model": "svm", "C": 0.25, "z": 1.0}
+    assert space.validate(short) == space.decode([0.75, 0.25, 1.0]) == params | {"z": 1.0}
+    assert space.encode(short).tolist() == space.encode(space.validate(short)).tolist() == [0.75, 0.25, 1.0]
+    assert space.validate({"model": "none", "z": 1}).keys() == {"tol", "n", "model", "y", "z"}
+    for wrong in ({"tol": 0.1}, {"n": 4}, {"kernel": "poly"}, {"probability": 0}, {"y": 0.6}, {"y": "a"}):
+        with pytest.raises(ParameterError, match=r"is not what it is fixed at; give .*, or leave it out"):
+            space.validate(short | wrong)
+    with pytest.raises(ParameterError, match=r"'tol' = 0.1 is not what it is fixed at; give 0.001, or"):
+        space.encode(short | {"tol": 0.1})
+    assert repr(Space(tol=1e-3, n=Int(3, 3), x=Float(0.5, 0.5), c=Choice("a", shared=True))).splitlines() == [
+        "Space: 0 columns",
+        "├── tol  fixed   0.001",
+        "├── n    fixed   3",
+        "├── x    fixed   0.5",
+        "└── c    fixed   'a'  shared",
+    ]
+    assert list(Space(tol=1e-3, n=Int(3, 3), x=Float(1, 1)).enumerate()) == [{"tol": 1e-3, "n": 3, "x": 1.0}]
+    only = Space(x=X, model=Choice("none", svm=Space(kernel="rbf")))
+    assert (only.dim, only.is_conditional, is_fork(only.vertices[1])) == (2, False, False)
 
 
 def test_sampling_is_ancestral():
@@ -166,12 +207,13 @@ def test_repr():
         weights=Vector(500, -1, 1),
         model=Choice("none", svm=Space(C=Float(0, 1, shared=True), kernel=Choice("rbf", "linear"))),
         n=Int(1, 1234567),
+        m=Int(8, 256, step=8),
         drop=Float(0, 0.5, step=0.1),
         size=Choice("s", "m", (64, 64), ordered=True),
         box=Vector(2, low=(0.5, -1), high=(1, 2), log=(True, False)),
     )
     assert repr(space).splitlines() == [
-        "Space: 509 columns, conditional",
+        "Space: 510 columns, conditional",
         "├── lr       float   [1e-05, 0.1] log",
         "├── weights  vector  [-1, 1] × 500",
         "├── model    choice",
@@ -180,6 +222,7 @@ def test_repr():
         "│       ├── C       float   [0, 1]  shared",
         "│       └── kernel  choice  'rbf' | 'linear'",
         "├── n        int     [1, 1234567]",
+        "├── m        int     [8, 256] in steps of 8",
         "├── drop     float   [0, 0.5] in steps of 0.1",
         "├── size     choice  's' < 'm' < (64, 64)  ordered",
         "└── box      vector  [-1, 2] partly log × 2, each its own",

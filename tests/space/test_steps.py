@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hidim.errors import ParameterError
 from hidim.space import Choice, Float, Int, Space
 from strategies import quick, stepped
 
 
-def levels(parameter: Float) -> list[float]:
+def levels(parameter: Float | Int) -> list[float]:
     return [params["x"] for params in Space(x=parameter).enumerate()]
 
 
@@ -27,6 +28,8 @@ def levels(parameter: Float) -> list[float]:
         (Float(0, 1, step=1 / 3), [0.0, 1 / 3, 2 / 3, 1.0]),
         (Float(0, 3e-30, step=1e-30), [0.0, 1e-30, 2e-30, 3e-30]),
         (Float(0, 4.011489917287037, step=4.011489917287037), [0.0, 4.011489917287037]),
+        (Int(-8, 16, step=8), [-8, 0, 8, 16]),
+        (Int(2**43 - 6, 2**43, step=3), [2**43 - 6, 2**43 - 3, 2**43]),
     ],
 )
 def test_the_values_are_those_that_one_would_write(parameter, values):
@@ -35,6 +38,12 @@ def test_the_values_are_those_that_one_would_write(parameter, values):
     assert found[-1] == parameter.high
     assert found == (values if parameter.steps.decimals is not None else pytest.approx(values, rel=1e-15))
     assert parameter.levels == len(values)
+    space = Space(x=parameter)
+    rows = space.encode_all(list(space.enumerate()))
+    assert [space.decode(row)["x"] for row in rows] == found
+    assert {type(space.decode(row)["x"]) for row in rows} == {type(parameter.low)}
+    with pytest.raises(ParameterError, match="lies between the steps"):
+        space.validate({"x": parameter.low + (1 if isinstance(parameter, Int) else 0.4 * parameter.step)})
 
 
 def test_a_long_row_is_exact_to_its_end():
@@ -50,10 +59,10 @@ def test_every_level_comes_back_to_the_last_bit(data):
     position = data.draw(st.integers(0, int(space.size) - 1))
     value = float(space["x"].steps.at(np.array(position)))
     u = space.encode({"x": value})
-    assert u[0] == (position + 0.5) / space.size
+    assert u.tolist() == [(position + 0.5) / space.size] * space.dim
     assert space.decode(u) == {"x": value} == space.validate({"x": value})
     noisy = value + 1e-13 * max(abs(space["x"].low), abs(space["x"].high))
-    assert space.encode({"x": noisy}) == u
+    assert space.encode({"x": noisy}).tolist() == u.tolist()
     np.testing.assert_array_equal(space.snap(u[None]), u[None])
 
 

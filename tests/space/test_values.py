@@ -23,6 +23,7 @@ SPACE = Space(
     flag=Choice(True, False),
     level=Choice(1, 2, None),
     drop=Float(0, 0.6, step=0.1),
+    width=Int(8, 256, step=8),
     sizes=Choice((64, 64), (1, ("a", None))),
     box=Vector(2, low=(0, 10), high=(1, 20)),
 )
@@ -36,6 +37,7 @@ GOOD = {
     "flag": True,
     "level": 1,
     "drop": 0.3,
+    "width": 64,
     "sizes": (64, 64),
     "box": np.array([0.5, 15.0]),
 }
@@ -86,6 +88,10 @@ def refused(message, **changes):
             drop=0.34,
         ),
         refused("'drop' = 0.7 is above its upper bound 0.6", drop=0.7),
+        refused(
+            "'width' = 12 lies between the steps 8 and 16; give an integer in [8, 256] in steps of 8",
+            width=12,
+        ),
         refused("'sizes' = [64] is none of its labels; give one of (64, 64), (1, ('a', None))", sizes=[64]),
         refused("'sizes' = (True, ('a', None)) is none of its labels", sizes=(True, ("a", None))),
         refused("'box[1]' = 5.0 is out of range; give a number in [10, 20]", box=[0.5, 5.0]),
@@ -125,6 +131,7 @@ def test_values_are_normalised_in_declared_order():
         "layers": np.float64(3.0),
         "lr": Fraction(1, 100),
         "drop": 0.1 + 0.2,
+        "width": np.float64(16.0),
         "sizes": [1, ["a", None]],
         "box": (1, 10),
     }
@@ -140,6 +147,7 @@ def test_values_are_normalised_in_declared_order():
         "flag": bool,
         "level": type(None),
         "drop": float,
+        "width": int,
         "sizes": tuple,
         "box": np.ndarray,
     }
@@ -164,7 +172,7 @@ def test_the_copy_is_a_copy():
 
 def test_active_looks_at_choices_only():
     names = SPACE.active({"model": "svm", "kernel": "linear", "flag": True, "level": 2, "sizes": [64, 64]})
-    assert names == ("lr", "layers", "w", "model", "kernel", "flag", "level", "drop", "sizes", "box")
+    assert names == ("lr", "layers", "w", "model", "kernel", "flag", "level", "drop", "width", "sizes", "box")
     with pytest.raises(ParameterError, match="'kernel' is missing"):
         SPACE.active({"model": "svm", "flag": True, "level": 2})
 

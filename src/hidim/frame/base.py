@@ -107,7 +107,7 @@ class Ground:
     @property
     def vertices(self) -> tuple[Vertex, ...]:
         """The parameters to which single coordinates belong; none for an embedding."""
-        return self.space.vertices if self.embedding is None else ()
+        return tuple(v for v in self.space.vertices if v.parameter.width) if self.embedding is None else ()
 
     @cached_property
     def is_continuous(self) -> bool:

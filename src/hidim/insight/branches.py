@@ -71,7 +71,7 @@ class Branch:
     @property
     def names(self) -> list[str]:
         """The node's own parameters."""
-        return [vertex.name for vertex in self.node.vertices]
+        return [vertex.name for vertex in self.node.vertices if vertex.parameter.width]
 
     @property
     def is_leaf(self) -> bool:

@@ -30,25 +30,25 @@ def options(insight: Findings) -> Iterator[str]:
     if insight.space.dim > COLUMNS_OF_INSIGHT:  # too wide to be encoded for this alone
         return
     choices = [
-        v for v in _by_importance(insight) if isinstance(v.parameter, Choice) and v.parameter.levels > 1
+        v for v in insight.space.vertices if isinstance(v.parameter, Choice) and v.parameter.levels > 1
     ]
     if not choices:
         return
     yield ""
     yield "Options, by their best values:"
     failed = insight.space.encode_all([trial.params for trial in insight.history.failed])
-    for vertex in choices[:MOST_CHOICES]:
+    for vertex in _by_importance(insight, choices)[:MOST_CHOICES]:
         yield f"  {short(vertex.title, LONGEST)}: {', '.join(_ranking(insight, vertex, failed))}"
     if len(choices) > MOST_CHOICES:
         yield f"  and {counted(len(choices) - MOST_CHOICES, 'more choice')}"
 
 
-def _by_importance(insight: Findings) -> list[Vertex]:
+def _by_importance(insight: Findings, choices: list[Vertex]) -> list[Vertex]:
     try:
         places = {title: place for place, title in enumerate(insight.importance())}
     except HidimError:
-        return list(insight.space.vertices)
-    return sorted(insight.space.vertices, key=lambda vertex: places[vertex.title])
+        return choices
+    return sorted(choices, key=lambda vertex: places[vertex.title])
 
 
 def _ranking(insight: Findings, vertex: Vertex, failed: Array) -> list[str]:

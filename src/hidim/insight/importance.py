@@ -75,7 +75,7 @@ class Importance(Mapping[str, float]):
 
     @cached_property
     def _by_name(self) -> dict[str, float]:
-        vertices = self.space.vertices
+        vertices = [vertex for vertex in self.space.vertices if vertex.parameter.width]
         sums = np.add.reduceat(self.shares, [vertex.start for vertex in vertices])
         order = np.argsort(-sums, kind="stable")
         return {vertices[i].title: float(sums[i]) for i in order}

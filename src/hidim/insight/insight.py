@@ -195,7 +195,7 @@ class Insight:
         names = self.space.columns.names
         if name in names:
             return names.index(name)
-        vertices = [v for v in self.space.vertices if name in (v.name, v.title)]
+        vertices = [v for v in self.space.vertices if name in (v.name, v.title) and v.parameter.width]
         if len(vertices) == 1 and not isinstance(vertices[0].parameter, Vector):
             return vertices[0].start
         if len(vertices) == 1:

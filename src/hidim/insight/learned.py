@@ -124,6 +124,8 @@ def check_width(space: Space) -> None:
 def learn(view: View, history: History, *, maximize: bool) -> Learned:
     """The model of all complete trials, or a `HidimError` that says why there is none."""
     space, complete = view.space, history.complete
+    if not space.dim:
+        raise HidimError("every parameter of the space is fixed: there is nothing to learn of them")
     if len(complete) < ENOUGH:
         raise HidimError(
             f"a model of the values needs at least {ENOUGH} complete trials, and there are {len(complete)}: "

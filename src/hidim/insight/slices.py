@@ -75,8 +75,8 @@ def _grid(parameter: Parameter, at: float) -> Array:
     match parameter:
         case Choice(options=options):
             return np.arange(len(options), dtype=np.float64)
-        case Int(low=low, high=high) if high - low < GRID:
-            return np.arange(low, high + 1, dtype=np.float64)
+        case Int(low=low, high=high, step=step) if parameter.levels <= GRID:
+            return np.arange(low, high + 1, step, dtype=np.float64)
         case Float(steps=Spaced() as steps) if steps.levels <= GRID:
             return steps.at(np.arange(steps.levels, dtype=np.float64))
         case _:

@@ -4,7 +4,7 @@ Both speak of trees of choices; what only one of them can say is refused rather 
 
 | only ConfigSpace                                | only hidim                                       |
 |-------------------------------------------------|--------------------------------------------------|
-| forbidden clauses, AND conditions, comparisons  | `Vector`, steps of a `Float`                     |
+| forbidden clauses, AND conditions, comparisons  | `Vector`, steps of a `Float` or an `Int`         |
 | normal and beta parameters, weights             | one name for two parameters in exclusive options |
 
 An ordered choice is an ordinal parameter there.
@@ -151,16 +151,16 @@ def _condition(child: Any, parent: Any, labels: list[Label]) -> Any:
 def _to_hyperparameter(vertex: Vertex) -> Any:
     cs = require("ConfigSpace", "configspace")
     match vertex.parameter:
-        case Float(step=float()):
+        case Float(width=0, low=low) | Int(width=0, low=low):
+            return cs.Constant(vertex.name, low)
+        case Float(low=low, high=high, log=log, step=None):
+            return cs.UniformFloatHyperparameter(vertex.name, low, high, log=log)
+        case Int(low=low, high=high, log=log, step=1):
+            return cs.UniformIntegerHyperparameter(vertex.name, low, high, log=log)
+        case Float() | Int():
             raise SpaceError(
                 f"ConfigSpace has no numbers in steps; make {vertex.title!r} an ordered Choice of its values"
             )
-        case Float(low=low, high=high, log=log):
-            return cs.UniformFloatHyperparameter(vertex.name, low, high, log=log)
-        case Int(low=low, high=high) if low == high:
-            return cs.Constant(vertex.name, low)
-        case Int(low=low, high=high, log=log):
-            return cs.UniformIntegerHyperparameter(vertex.name, low, high, log=log)
         case Choice(labels=labels, ordered=True) if len(labels) > 1:
             return cs.OrdinalHyperparameter(vertex.name, list(labels))
         case Choice(labels=labels):

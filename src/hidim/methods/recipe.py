@@ -34,6 +34,7 @@ from hidim.frame.noise import is_noisy
 from hidim.frame.settled import is_settled
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Method
+from hidim.methods.random import RandomSearch
 from hidim.methods.settings import registered_name
 from hidim.optim.base import Objective
 from hidim.search import Search, Situation, Target, Ways
@@ -116,12 +117,16 @@ class Recipe(Method):
             )
 
     def check(self, task: Task) -> None:
+        if not task.space.dim:  # nothing varies
+            return
         scene = self.frame.scene(task, History(), 0, task.rng(0))
         model = self._study(scene, noisy=False).model()
         if self.search.stretches and smooth(scene.ground).any():
             model.stretched(model.start, 1.0)
 
     def suggest(self, task: Task, history: History, number: int) -> Suggestion:
+        if not task.space.dim:
+            return RandomSearch().suggest(task, history, number)
         rng = task.rng(number)
         scene = self.frame.scene(task, history, number, rng)
         if scene.asked < self._initial(scene) or len(scene.seen.y) < 2 or scene.awaits_center:
@@ -257,7 +262,7 @@ class Recipe(Method):
 
     def means(self, task: Task, history: History) -> Array | None:
         try:
-            return self._means(task, history)
+            return self._means(task, history) if task.space.dim else None
         except NumericalError as error:
             logger.warning("the best trial is that with the best value, because the model failed: %s", error)
             return None

@@ -1,6 +1,6 @@
 """A space in a file: TOML, the JSON that `Space.to_json` writes, or ConfigSpace's JSON and YAML.
 
-In TOML a parameter is a table, and an option that carries parameters is one below it:
+In TOML a parameter is a table, or, as tol = 1e-3, its only value; an option with parameters is a table below:
 
     [lr]
     type = "float"
@@ -44,6 +44,7 @@ from hidim.programs.command import GIVEN
 from hidim.programs.toml import Key, lines_of
 from hidim.space import Space
 from hidim.space.parameters import Choice, Float, Int, Vector
+from hidim.space.serial import is_value
 from hidim.space.tree import walk
 
 #: Files of more bytes hold no space.
@@ -148,6 +149,8 @@ def _fault(key: Key, table: Any) -> tuple[str, str] | None:
     """What is wrong with one parameter alone: the field, or "", and words; None if it is sound."""
     name = key[-1]
     if not isinstance(table, Mapping):
+        if key[-2:-1] != ("options",) and is_value(name, table):
+            return None
         if len(key) > 1 and key[-2] == "options":
             return "", f"the option {name!r} is a table of its parameters, as in [{'.'.join(key)}.depth]"
         if len(key) > 2 and key[-3] == "options" and name in _fields("float"):

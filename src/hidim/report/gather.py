@@ -168,7 +168,7 @@ def _how(run: Run, command: Sequence[str] | None, limits: Limits) -> list[list[s
 
 def _space(space: Space) -> str:
     kinds = {Float: "float", Int: "integer", Choice: "choice", Vector: "vector"}
-    counts = Counter(kinds[type(vertex.parameter)] for vertex in space.vertices)
+    counts = Counter(kinds[type(v.parameter)] if v.parameter.width else "fixed value" for v in space.vertices)
     told = ", ".join(counted(count, kind) for kind, count in counts.items())
     columns = f" ({space.dim:,} columns)" if counts["vector"] else ""
     return f"{told}{columns}{', conditional' if space.is_conditional else ''}"

@@ -51,7 +51,7 @@ def is_narrow(space: Space) -> bool:
 def lines(space: Space, shares: Importance | None) -> list[Line]:
     """All parameters, the most important first; in the order of declaration if that is not known."""
     if not is_narrow(space):
-        return [_whole(vertex) for vertex in space.vertices]
+        return [_whole(vertex) for vertex in space.vertices if vertex.parameter.width]
     owners = np.repeat(np.arange(len(space.vertices)), [v.parameter.width for v in space.vertices])
     order = np.arange(space.dim) if shares is None else shares.order
     names, vertices = space.columns.names, space.vertices

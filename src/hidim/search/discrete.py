@@ -46,7 +46,7 @@ def neighbours(ground: Ground, point: Array, rng: Rng) -> Array:
         column, parameter = vertex.start, vertex.parameter
         if np.isnan(point[column]) or parameter.levels == 1:
             continue
-        if isinstance(parameter, Int):
+        if isinstance(parameter, Int) and parameter.step == 1:
             values = parameter.scale.from_unit(point[column : column + 1]) + np.array([-1.0, 1.0])
             inside = values[(values >= parameter.low) & (values <= parameter.high)]
             steps += [(column, u) for u in parameter.scale.to_unit(inside).tolist()]

@@ -40,30 +40,33 @@ def real(owner: str, field_name: str, value: Any) -> float:
     return number
 
 
-def real_bounds(owner: str, low: Any, high: Any) -> tuple[float, float]:
+def real_bounds(owner: str, low: Any, high: Any, *, equal: bool = False) -> tuple[float, float]:
     low, high = real(owner, "low", low), real(owner, "high", high)
-    if low >= high:
+    if low > high or (low == high and not equal):
         raise SpaceError(f"{owner} with low={low:g} and high={high:g} is empty: low must be less than high")
     if not math.isfinite(high - low):
         raise SpaceError(f"{owner}: the range from {low:g} to {high:g} overflows; narrow the bounds")
     return low, high
 
 
-def spaced(low: float, high: float, step: Any) -> Spaced:
+def spaced(kind: str, low: float, high: float, step: float, log: bool) -> Spaced:
     """The numbers from low to high in steps; `high` must be one of them."""
-    step = real("Float", "step", step)
-    owner = f"Float({low:g}, {high:g}, step={step:g})"
-    if step <= 0.0:
+    owner, near = f"{kind}({low:.13g}, {high:.13g}, step={step:.13g})", 0.0 if kind == "Int" else NEAR
+    if log:
+        raise SpaceError(f"{owner[:-1]}, log=True): equal steps are not equal ratios; drop log=True or step")
+    if step <= 0:
         raise SpaceError(f"{owner} needs step > 0; leave step out for all numbers in between")
-    if max(abs(low), abs(high)) > MOST_STEPS * step:
+    if low == high:
+        return Spaced(low, high, 1, None)
+    if near and max(abs(low), abs(high)) > MOST_STEPS * step:
         raise SpaceError(f"{owner} has steps too fine to tell neighbours apart; leave step out")
     first, last, each = (Decimal(repr(number)) for number in (low, high, step))
     steps = (last - first) / each
     whole = int(steps.to_integral_value())
-    if whole == 0 or abs(steps - whole) > NEAR:
+    if whole == 0 or abs(steps - whole) > near:
         below, above = (first + each * place for place in (int(steps), int(steps) + 1))
-        ends = " or ".join(f"high={float(end):.12g}" for end in (below, above) if end > first)
-        raise SpaceError(f"{owner} does not come to high={high:g} from low in whole steps; set {ends}")
+        ends = " or ".join(f"high={float(end):.13g}" for end in (below, above) if end > first)
+        raise SpaceError(f"{owner} does not come to high={high:.13g} from low in whole steps; set {ends}")
     decimals = max(0, *(-int(number.normalize().as_tuple().exponent) for number in (first, each)))
     exact = first + each * whole == last and max(abs(first), abs(last)).scaleb(decimals) < 2**51
     return Spaced(low, high, whole + 1, decimals if exact and decimals <= 22 else None)

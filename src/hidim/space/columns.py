@@ -93,4 +93,4 @@ def kind_of(parameter: Parameter) -> Kind:
 def _column_names(vertex: Vertex) -> list[str]:
     if isinstance(vertex.parameter, Vector):
         return [f"{vertex.title}[{i}]" for i in range(vertex.parameter.dim)]
-    return [vertex.title]
+    return [vertex.title] * vertex.parameter.width

@@ -50,8 +50,8 @@ def _combine(parameters: list[tuple[str, Parameter]]) -> Iterator[Params]:
 
 def _alternatives(name: str, parameter: Parameter) -> Iterator[Params]:
     match parameter:
-        case Int(low=low, high=high):
-            yield from ({name: value} for value in range(low, high + 1))
+        case Int(low=low, high=high, step=step):
+            yield from ({name: value} for value in range(low, high + 1, step))
         case Float(steps=Spaced() as steps):
             for position in range(steps.levels):
                 yield {name: float(steps.at(np.array(position)))}

@@ -52,9 +52,9 @@ class Layout:
 
     @cached_property
     def conditional(self) -> tuple[Vertex, ...]:
-        """The vertices that are inactive in some configurations."""
+        """The vertices with columns that are inactive in some configurations."""
         certain = always_active(self.roots)
-        return tuple(vertex for vertex in self.vertices if vertex not in certain)
+        return tuple(v for v in self.vertices if v.parameter.width and v not in certain)
 
     @cached_property
     def _grids(self) -> tuple[tuple[Indices, UnitScale], ...]:
@@ -62,12 +62,10 @@ class Layout:
         bounds: dict[type, list[tuple[int, int, int]]] = {LinearSteps: [], LogSteps: []}
         for vertex in self.vertices:
             match vertex.parameter:
-                case Int(low=low, high=high, log=log):
-                    bounds[LogSteps if log else LinearSteps].append((vertex.start, low, high))
-                case Choice(options=options):
-                    bounds[LinearSteps].append((vertex.start, 0, len(options) - 1))
-                case Float(steps=Spaced(levels=levels)):
-                    bounds[LinearSteps].append((vertex.start, 0, levels - 1))
+                case Int(low=low, high=high, log=True, width=1):
+                    bounds[LogSteps].append((vertex.start, low, high))
+                case Int(width=1) | Choice(width=1) | Float(steps=Spaced(), width=1) as parameter:
+                    bounds[LinearSteps].append((vertex.start, 0, int(parameter.levels) - 1))
         grids = []
         for scale, rows in bounds.items():
             if rows:
@@ -110,7 +108,8 @@ class Layout:
             if isinstance(u, LazyVector) and vertex.parameter.width > COORDINATES_KEPT:
                 yield vertex.name, _part(u, vertex)
                 continue
-            values = vertex.parameter.scale.from_unit(fill_and_clip(u[vertex.columns]))
+            part = u[vertex.columns] if vertex.parameter.width else np.zeros(1)  # fixed: all have one value
+            values = vertex.parameter.scale.from_unit(fill_and_clip(part))
             match vertex.parameter:
                 case Float():
                     yield vertex.name, float(values[0])
@@ -169,19 +168,19 @@ def fill_and_clip(U: Array) -> Array:
 
 
 def _stack(parameter: Parameter, values: list[Any]) -> Array:
-    """Values (labels: their positions) as an array (m, width)."""
+    """Values (labels: their positions) as an array (m, width); fixed ones, which are only checked, (m, 1)."""
     if isinstance(parameter, Choice):
         values = [parameter.positions[value] for value in values]
-    return np.array(values, dtype=np.float64).reshape(len(values), parameter.width)
+    return np.array(values, dtype=np.float64).reshape(len(values), parameter.width or 1)
 
 
 def _to_unit(parameter: Parameter, values: Array) -> Array:
     """Values (m, width) as columns, refused if one lies outside its bounds or between two levels."""
     u = parameter.scale.to_unit(values)
     match parameter:
-        case Int():
+        case Int(steps=None):
             fit = np.array_equal(values, np.rint(values))
-        case Float(steps=Spaced() as steps):
+        case Int(steps=Spaced() as steps) | Float(steps=Spaced() as steps):
             fit = np.array_equal(values, steps.at(np.rint(steps.positions(values))))
         case _:
             fit = True

@@ -159,33 +159,33 @@ def beside(
 
 
 def is_fork(vertex: Vertex) -> bool:
-    """Whether parameters hang on the options of this one."""
-    return any(vertex.branches)
+    """Whether parameters that vary hang on the options of this one."""
+    return any(child.parameter.width for branch in vertex.branches for child in branch)
 
 
 class _Growth:
     """Makes nodes; a shared one once."""
 
     def __init__(self, roots: tuple[Vertex, ...]) -> None:
-        self._places: dict[int, set[int]] = defaultdict(set)  # of shared vertices, by their first column
+        self._places: dict[Vertex, set[int]] = defaultdict(set)  # of shared vertices
         self._made: dict[frozenset[int], Node] = {}
         self._survey(roots, set())
 
-    def _survey(self, vertices: tuple[Vertex, ...], done: set[int]) -> None:
+    def _survey(self, vertices: tuple[Vertex, ...], done: set[Vertex]) -> None:
         for vertex in vertices:
             if vertex.parameter.shared:
-                self._places[vertex.start].add(id(vertices))
-            if vertex.start not in done:
-                done.add(vertex.start)
+                self._places[vertex].add(id(vertices))
+            if vertex not in done:
+                done.add(vertex)
                 for branch in vertex.branches:
                     self._survey(branch, done)
 
     def node(self, title: str, vertices: tuple[Vertex, ...], gate: tuple[int, int] | None) -> Node:
-        own = [v for v in vertices if len(self._places.get(v.start, ())) < 2]
+        own = [v for v in vertices if len(self._places.get(v, ())) < 2]
         together: dict[frozenset[int], list[Vertex]] = defaultdict(list)
         for vertex in vertices:
-            if len(self._places.get(vertex.start, ())) > 1:
-                together[frozenset(self._places[vertex.start])].append(vertex)
+            if len(self._places.get(vertex, ())) > 1:
+                together[frozenset(self._places[vertex])].append(vertex)
         beside = tuple(self._shared(places, shared) for places, shared in together.items())
         return Node(title, _plain(own), self._forks(own), beside, gate)
 

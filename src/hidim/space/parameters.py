@@ -55,13 +55,28 @@ def _definition(parameter: Any) -> dict[str, Any]:
     return {each.name: getattr(parameter, each.name) for each in fields(parameter)}
 
 
+def _shown(parameter: Any) -> str:
+    """The definition, without what is rarely given, and with long bounds cut."""
+    parts = []
+    for own in fields(parameter):
+        value = getattr(parameter, own.name)
+        if own.metadata == RARE and value == own.default:
+            continue
+        if isinstance(value, tuple) and len(value) > MOST_SHOWN:
+            first = ", ".join(map(repr, value[: MOST_SHOWN - 1]))
+            parts.append(f"{own.name}=({first}, …, {value[-1]!r})")
+        else:
+            parts.append(f"{own.name}={value!r}")
+    return f"{type(parameter).__name__}({', '.join(parts)})"
+
+
 @dataclass(frozen=True, repr=False)
 class Float:
     """A real number in [low, high], or one of low, low + step, …, high.
 
     Args:
         low: the least value, positive if `log`.
-        high: the greatest value.
+        high: the greatest value; if it equals `low`, the value is fixed.
         log: equal ratios, rather than equal differences, count as equal distances.
         shared: one and the same parameter wherever exclusive options declare this name as shared.
         step: the distance of neighbouring values, if not all numbers are allowed; then `high` must be one
@@ -81,34 +96,28 @@ class Float:
     step: float | None = field(default=None, metadata=RARE)
 
     def __post_init__(self) -> None:
-        low, high = real_bounds("Float", self.low, self.high)
+        low, high = real_bounds("Float", self.low, self.high, equal=True)
         check_flags("Float", log=self.log, shared=self.shared)
         if self.log and low <= 0.0:
             raise SpaceError(f"Float({low:g}, {high:g}, log=True) needs low > 0; raise low or drop log=True")
-        if self.log and self.step is not None:
-            raise SpaceError(
-                f"Float({low:g}, {high:g}, step={self.step}, log=True): equal steps are not equal ratios; "
-                "drop log=True or step"
-            )
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         if self.step is not None:
             object.__setattr__(self, "step", real("Float", "step", self.step))
             _ = self.steps  # refuses what does not fit
 
-    def __repr__(self) -> str:
-        return _shown(self)
-
     @property
     def width(self) -> int:
-        return 1
+        return int(self.levels > 1)
 
-    __getstate__ = _definition
+    __repr__, __getstate__ = _shown, _definition
 
     @cached_property
     def steps(self) -> Spaced | None:
-        """The scale of values in steps; None if all numbers are allowed."""
-        return None if self.step is None else spaced(self.low, self.high, self.step)
+        """The scale of values in steps, or of a single one; None if all numbers are allowed."""
+        if self.step is not None:
+            return spaced("Float", self.low, self.high, self.step, self.log)
+        return Spaced(self.low, self.high, 1, None) if self.low == self.high else None
 
     @property
     def levels(self) -> float:
@@ -121,25 +130,27 @@ class Float:
         return LogScale(self.low, self.high) if self.log else LinearScale(self.low, self.high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Int:
-    """An integer in {low, …, high}.
+    """An integer in {low, …, high}, or one of low, low + step, …, high.
 
     Args:
         low: the least value, positive if `log`.
-        high: the greatest value; may equal `low`.
+        high: the greatest value; if it equals `low`, the value is fixed.
         log: equal ratios, rather than equal differences, count as equal distances.
         shared: one and the same parameter wherever exclusive options declare this name as shared.
+        step: the distance of neighbouring values; with any but 1, `high` is one of them, and `log` refused.
 
     Example:
-        >>> Int(1, 30).levels
-        30.0
+        >>> Int(1, 30).levels, Int(8, 256, step=8).levels
+        (30.0, 32.0)
     """
 
     low: int
     high: int
     log: bool = False
     shared: bool = False
+    step: int = field(default=1, metadata=RARE)
 
     def __post_init__(self) -> None:
         low, high = integer("Int", "low", self.low), integer("Int", "high", self.high)
@@ -155,17 +166,28 @@ class Int:
             )
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
+        object.__setattr__(self, "step", integer("Int", "step", self.step))
+        _ = self.steps  # refuses what does not fit
 
     @property
     def width(self) -> int:
-        return 1
+        return int(self.levels > 1)
+
+    __repr__, __getstate__ = _shown, _definition
+
+    @cached_property
+    def steps(self) -> Spaced | None:
+        """The scale of values in steps; None if all integers are allowed."""
+        return None if self.step == 1 else spaced("Int", self.low, self.high, self.step, self.log)
 
     @property
     def levels(self) -> float:
-        return float(self.high - self.low + 1)
+        return float((self.high - self.low) // self.step + 1)
 
     @property
     def scale(self) -> UnitScale:
+        if self.steps is not None:
+            return self.steps
         return LogSteps(self.low, self.high) if self.log else LinearSteps(self.low, self.high)
 
 
@@ -207,9 +229,6 @@ class Vector:
         object.__setattr__(self, "log", each_flag("Vector", "log", self.log, dim))
         check_ranges("Vector", *self.range)
 
-    def __repr__(self) -> str:
-        return _shown(self)
-
     @property
     def width(self) -> int:
         return self.dim
@@ -218,7 +237,7 @@ class Vector:
     def levels(self) -> float:
         return math.inf
 
-    __getstate__ = _definition
+    __repr__, __getstate__ = _shown, _definition
 
     @cached_property
     def range(self) -> Range:
@@ -358,7 +377,7 @@ class Choice:
 
     @property
     def width(self) -> int:
-        return 1
+        return int(len(self.options) > 1 or bool(self.options[0].space))
 
     @property
     def levels(self) -> float:
@@ -371,6 +390,11 @@ class Choice:
 
 
 Parameter: TypeAlias = Float | Int | Vector | Choice
+
+
+def only_value(parameter: Parameter) -> Any:
+    """The value of a parameter of no width, which has no other."""
+    return parameter.labels[0] if isinstance(parameter, Choice) else parameter.low
 
 
 def _pairs(
@@ -396,18 +420,3 @@ def _option(label: Any, space: Any) -> Option:
 
 def _as_array(given: Any) -> Any:
     return np.array(given) if isinstance(given, tuple) else given
-
-
-def _shown(parameter: Float | Vector) -> str:
-    """The definition, without what is rarely given, and with long bounds cut."""
-    parts = []
-    for own in fields(parameter):
-        value = getattr(parameter, own.name)
-        if own.metadata == RARE and value == own.default:
-            continue
-        if isinstance(value, tuple) and len(value) > MOST_SHOWN:
-            first = ", ".join(map(repr, value[: MOST_SHOWN - 1]))
-            parts.append(f"{own.name}=({first}, …, {value[-1]!r})")
-        else:
-            parts.append(f"{own.name}={value!r}")
-    return f"{type(parameter).__name__}({', '.join(parts)})"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any, TypeVar, assert_never
 
 import numpy as np
 
-from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
+from hidim.space.parameters import Choice, Float, Int, Parameter, Vector, only_value
 
 # More siblings or labels than this are cut in the middle: nobody reads a thousand lines.
 MOST_LINES = 40
@@ -25,6 +26,8 @@ def allowed(parameter: Parameter) -> str:
         'an integer in [1, 30]'
     """
     match parameter:
+        case Float(width=0) | Int(width=0) | Choice(width=0):
+            return f"{only_value(parameter)!r}, or leave it out"
         case Float():
             return f"a number in {_interval(parameter)}"
         case Int():
@@ -65,6 +68,19 @@ def number(value: float) -> str:
     return short if float(short) == value else repr(value)
 
 
+def meant(given: Any) -> str:
+    """How to write what two numbers may stand for, as the end of a sentence; "" for anything else."""
+    pair = given if isinstance(given, list | tuple) and len(given) == 2 else ()
+    numbers = [v for v in pair if isinstance(v, Real) and not isinstance(v, bool)]
+    if len(numbers) != 2:
+        return ""
+    low, high = sorted(map(float, numbers))
+    kind = "Int" if all(isinstance(value, Integral) for value in numbers) else "Float"
+    log = ", log=True" if kind == "Float" and 0.0 < low <= high / 100.0 else ""
+    ends = f"{number(low)}, {number(high)}"
+    return f": write {kind}({ends}{log}) for a range, or Choice({ends}) for one of two values"
+
+
 def tree(space: Mapping[str, Parameter], headline: str) -> str:
     """A headline, and under it the space as a tree."""
     return "\n".join([headline, *_branches(space)])
@@ -97,6 +113,8 @@ def _draw(blocks: list[list[str]]) -> list[str]:
 
 def _summary(parameter: Parameter) -> str:
     match parameter:
+        case Float(width=0) | Int(width=0) | Choice(width=0):
+            text = f"fixed   {only_value(parameter)!r}"
         case Float():
             text = f"float   {_interval(parameter)}"
         case Int():
@@ -121,7 +139,7 @@ def _interval(parameter: Float | Int | Vector) -> str:
     low, high = np.min(parameter.low).item(), np.max(parameter.high).item()
     if np.any(parameter.log):
         log = " log" if np.all(parameter.log) else " partly log"
-    if isinstance(parameter, Float) and parameter.step is not None:
+    if isinstance(parameter, Float | Int) and parameter.steps and parameter.step:
         step = f" in steps of {number(parameter.step)}"
     return f"[{number(low)}, {number(high)}]{log}{step}"
 

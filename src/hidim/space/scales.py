@@ -114,11 +114,11 @@ class LogSteps:
 
 @dataclass(frozen=True, eq=False)
 class Spaced:
-    """Real numbers at equal distances, as a person would write them: 0.3, and not 0.1 + 2 × 0.1.
+    """Numbers at equal distances, as a person would write them: 0.3, and not 0.1 + 2 × 0.1.
 
     Args:
         low, high: the first and the last of them.
-        levels: how many they are.
+        levels: how many they are; one if both are the same.
         decimals: that all of them have; None if they have too many to be exact.
 
     Example:
@@ -139,12 +139,12 @@ class Spaced:
 
     def positions(self, values: Array) -> Array:
         """Where values are, in steps from the first; whole numbers on the levels, up to rounding."""
-        return (values - self.low) / (self.high - self.low) * (self.levels - 1)
+        return (values - self.low) / (self.high - self.low or 1.0) * (self.levels - 1)
 
     def at(self, positions: Array) -> Array:
         """The numbers at whole positions, from 0 on."""
         if self.decimals is None:
-            step = (self.high - self.low) / (self.levels - 1)
+            step = (self.high - self.low) / max(self.levels - 1, 1)
             return np.where(positions >= self.levels - 1, self.high, self.low + positions * step)
         # Exact integers over an exact power of ten: the quotient is the float nearest to the decimal.
         unit = 10.0**self.decimals

@@ -3,8 +3,8 @@
     {"lr": {"type": "float", "low": 1e-05, "high": 0.1, "log": true},
      "model": {"type": "choice", "options": [{"label": "svm", "space": {…}}, {"label": "none"}]}}
 
-Fields at their defaults are left out on writing. Tuples (labels, bounds of the
-coordinates of a vector) are written as lists. On reading, an option may also be a bare label.
+Fields at their defaults are left out on writing. Tuples (labels, bounds of the coordinates of a vector) are
+written as lists. On reading, an option may also be a bare label, and a parameter its only value.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from hidim.space.tree import Trail, check_depth, title
 S = TypeVar("S", bound=ParameterMap)
 
 _TYPES: dict[str, type[Float | Int | Vector]] = {"float": Float, "int": Int, "vector": Vector}
+
+#: What stands in a table of a parameter, and is hardly the name of one.
+FIELDS = {"type", "options", "ordered", *(each.name for kind in _TYPES.values() for each in fields(kind))}
 
 
 def write(space: Mapping[str, Parameter]) -> dict[str, Any]:
@@ -56,6 +59,8 @@ def _read_parameter(
     entry: Any, make_space: Callable[[dict[str, Parameter]], S], path: Trail, name: str
 ) -> Parameter:
     place = title(path, name)
+    if is_value(name, entry):
+        return at(place, Choice, entry)
     if not isinstance(entry, Mapping) or "type" not in entry:
         raise SpaceError(
             f"at {place}: a parameter is a table with a type, as {{'type': 'float', …}}, not {entry!r}"
@@ -66,14 +71,19 @@ def _read_parameter(
             _check_keys(place, settings, required={"options"}, optional={"shared", "ordered"})
             options = _read_options(settings["options"], make_space, path, name)
             flags = {key: settings[key] for key in ("shared", "ordered") if key in settings}
-            return _at(place, lambda: Choice(*options, **flags))
+            return at(place, Choice, *options, **flags)
         case str(kind) if kind in _TYPES:
             definition = _TYPES[kind]
             required = {f.name for f in fields(definition) if f.default is MISSING}
             _check_keys(place, settings, required, {f.name for f in fields(definition)} - required)
-            return _at(place, lambda: definition(**settings))
+            return at(place, definition, **settings)
         case other:
             raise SpaceError(f"at {place}: the type {other!r} is unknown; use float, int, vector or choice")
+
+
+def is_value(name: str, entry: Any) -> bool:
+    """Whether an entry is the value of a parameter, and no field that has lost its parameter."""
+    return isinstance(entry, str | int | float | None) and name not in FIELDS
 
 
 def _read_options(
@@ -106,8 +116,8 @@ def _check_keys(place: str, entry: Mapping[str, Any], required: set[str], option
         raise SpaceError(f"at {place}: {' and '.join(faults)}; the fields are {known}")
 
 
-def _at(place: str, build: Callable[[], Parameter]) -> Parameter:
+def at(place: str, build: Callable[..., Parameter], *given: Any, **settings: Any) -> Parameter:
     try:
-        return build()
+        return build(*given, **settings)
     except SpaceError as error:
         raise SpaceError(f"at {place}: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from hidim.space.encoding import Layout, UnfitError
 from hidim.space.parameters import Choice, Float, Int, Parameter, ParameterMap, Vector
 from hidim.space.tree import Vertex, check_tree
 
+#: A parameter, or the value that it always has.
+Given: TypeAlias = Parameter | str | float | bool | None
+
 
 class Space(ParameterMap):
     """Named parameters, some of which may exist only under certain options of a `Choice`.
@@ -27,6 +30,8 @@ class Space(ParameterMap):
     need different names; the same name under two options of one choice is two parameters, unless both are
     marked shared. A configuration is a flat dict from name to value in which inactive parameters are absent.
     Its *encoding* is a point of the unit cube [0, 1]^D with NaN in the columns of inactive parameters.
+    A number, a string, a boolean or None in the place of a parameter is its only value: it has no column, and
+    may be left out of configurations that are given.
 
     Args:
         mapping: parameters by name, for names that are no identifiers.
@@ -45,7 +50,7 @@ class Space(ParameterMap):
         [0.5, 0.25, nan]
     """
 
-    def __init__(self, mapping: Mapping[str, Parameter] | None = None, /, **parameters: Parameter) -> None:
+    def __init__(self, mapping: Mapping[str, Given] | None = None, /, **parameters: Given) -> None:
         super().__init__(_merged(mapping if mapping is not None else {}, parameters))
         check_tree(self)
 
@@ -261,8 +266,11 @@ def _merged(mapping: Any, keywords: Mapping[str, Any]) -> dict[str, Parameter]:
             raise SpaceError(
                 f"the parameter {name!r} is a Space; put it into an option of a Choice, or unpack it"
             )
-        if not isinstance(parameter, Float | Int | Vector | Choice):
+        if isinstance(parameter, str | int | float | np.generic | None):
+            merged[name] = serial.at(name, Choice, parameter)
+        elif not isinstance(parameter, Float | Int | Vector | Choice):
             raise SpaceError(
-                f"the parameter {name!r} must be Float, Int, Vector or Choice, not {parameter!r}"
+                f"the parameter {name!r} must be Float, Int, Vector or Choice, or its only value, "
+                f"not {parameter!r}{render.meant(parameter)}"
             )
     return merged

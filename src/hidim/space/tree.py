@@ -35,12 +35,12 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Vertex:
-    """A parameter with columns of its own.
+    """A parameter with columns of its own; one with a single value has none.
 
     Args:
         name: the key in a configuration.
         parameter: its definition.
-        start: its first column.
+        start: its first column, or that of the next one that has any.
         title: a readable name that differs from that of every other vertex, as "model=svm/C".
         branches: for every option of a choice, the vertices that it makes active; empty for other parameters.
     """
@@ -173,14 +173,15 @@ class _Growth:
 
 def descendants(roots: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """Every vertex once, in the order of its columns."""
-    found: dict[int, Vertex] = {}
-    stack = list(roots)
+    found: dict[Vertex, None] = {}
+    stack = [*reversed(roots)]
     while stack:
         vertex = stack.pop()
-        if vertex.start not in found:
-            found[vertex.start] = vertex
-            stack.extend(child for branch in vertex.branches for child in branch)
-    return tuple(found[start] for start in sorted(found))
+        if vertex not in found:
+            found[vertex] = None
+            stack.extend(reversed([child for branch in vertex.branches for child in branch]))
+    # Those without a column come before the one that starts where they do: the last of them has the column.
+    return tuple(sorted(found, key=lambda vertex: (vertex.start, vertex.parameter.width)))
 
 
 def always_active(vertices: tuple[Vertex, ...]) -> frozenset[Vertex]:

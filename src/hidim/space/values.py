@@ -14,7 +14,7 @@ from hidim.embed import LazyVector
 from hidim.errors import ParameterError
 from hidim.space import labels
 from hidim.space.labels import Label
-from hidim.space.parameters import Choice, Float, Int, Parameter, Vector
+from hidim.space.parameters import Choice, Float, Int, Parameter, Vector, only_value
 from hidim.space.render import allowed, number
 from hidim.space.scales import Spaced
 from hidim.space.tree import Place, Trail, walk
@@ -49,6 +49,8 @@ def active_places(
 
 def _checked(place: Place, params: Mapping[str, Any]) -> Any:
     name, parameter = place.name, place.parameter
+    if name not in params and not parameter.width:
+        return only_value(parameter)
     if name not in params:
         because = f", which is active because {_conditions(place.path)}" if place.path else ""
         close = difflib.get_close_matches(name, [str(given) for given in params if given != name], n=1)
@@ -102,7 +104,11 @@ def _checked_int(name: str, parameter: Int, value: Any) -> int:
     as_float = _checked_float(name, parameter, value)
     if not as_float.is_integer() or value != as_float:
         _refuse(name, parameter, value, "is not an integer")
-    return int(as_float)
+    whole = int(as_float)
+    if past := (whole - parameter.low) % parameter.step:
+        sides = f"{whole - past} and {whole - past + parameter.step}"
+        _refuse(name, parameter, value, f"lies between the steps {sides}")
+    return whole
 
 
 def _checked_vector(name: str, parameter: Vector, value: Any) -> Array | LazyVector:
@@ -153,8 +159,8 @@ def _loosened(parameter: Float | Int) -> tuple[float, float]:
 
 
 def _refuse(name: str, parameter: Parameter, value: Any, fault: str) -> NoReturn:
-    shown = _shown(value)
-    raise ParameterError(f"parameter {name!r} = {shown} {fault}; give {allowed(parameter)}")
+    fault = fault if parameter.width else "is not what it is fixed at"
+    raise ParameterError(f"parameter {name!r} = {_shown(value)} {fault}; give {allowed(parameter)}")
 
 
 def _shown(value: Any) -> str:

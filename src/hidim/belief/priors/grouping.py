@@ -72,6 +72,8 @@ def _columns(space: Space, name: str) -> Indices:
         close = get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(dict.fromkeys(known[:10]))}"
         raise MethodError(f"groups: the space has no parameter {name!r}: {hint}")
+    if not any(vertex.parameter.width for vertex in vertices):
+        raise MethodError(f"groups: {name!r} has one value, and varies with no other: leave it out")
     if any(is_fork(vertex) for vertex in vertices):
         raise MethodError(
             f"groups: parameters depend on {name!r}, so it is a branch of its own: leave it out"

@@ -34,7 +34,7 @@ class Discretised(Map):
         found = [
             (vertex.start, vertex.parameter.low, vertex.parameter.high)
             for vertex in space.vertices
-            if labels[vertex.start] and isinstance(vertex.parameter, Int) and vertex.parameter.log
+            if isinstance(vertex.parameter, Int) and vertex.parameter.log and labels[vertex.columns].any()
         ]
         # Integers on a logarithmic scale have cells of different widths, labels have not.
         columns, low, high = np.array(found, dtype=np.float64).reshape(-1, 3).T
