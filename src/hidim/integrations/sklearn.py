@@ -25,6 +25,8 @@ from hidim.run.journal import recorded_seed
 from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.space.labels import Label, checked
 from hidim.space.parameters import Parameter
+from hidim.space.render import meant
+from hidim.space.tree import walk
 from hidim.trial import Trial
 
 require("sklearn", extra="sklearn")  # first, because the imports below would not say what to install
@@ -48,9 +50,9 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
     Args:
         estimator: a scikit-learn estimator; it is cloned, never fitted itself.
         space: a `Space`, or a mapping from names of the estimator's parameters ("svc__C" reaches into a
-            pipeline) to hidim parameters, to lists of values, or to frozen `uniform`, `loguniform` or
-            `randint` distributions of scipy.stats, of which only the range and the scale count.
-        n_iter: number of candidates; a smaller finite space is searched to its last candidate.
+            pipeline) to hidim parameters, to lists of values, to values, or to frozen `uniform`, `loguniform`
+            or `randint` distributions of scipy.stats, of which only the range and the scale count.
+        n_trials: number of candidates; a smaller finite space is searched to its last candidate.
         method: as for `hidim.Optimizer`.
         objects: what labels stand for, as {name: {label: object}}, where a label itself is not what the
             estimator wants; objects that are estimators are cloned before use.
@@ -75,7 +77,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.svm import SVC
         >>> space = Space(C=Float(1e-3, 1e3, log=True), gamma=Float(1e-4, 1e1, log=True))
-        >>> search = SearchCV(SVC(), space, n_iter=12, cv=3, random_state=0)
+        >>> search = SearchCV(SVC(), space, n_trials=12, cv=3, random_state=0)
         >>> search.fit(*load_iris(return_X_y=True)).best_score_.round(1)
         np.float64(1.0)
         >>> len(search.cv_results_["params"]), sorted(search.best_params_)
@@ -84,7 +86,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSearchCV._parameter_constraints,
-        "n_iter": _POSITIVE,
+        "n_trials": _POSITIVE,
         "objects": [Mapping, None],
         "random_state": ["random_state"],
         "noisy": ["boolean", None],
@@ -99,7 +101,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
         estimator: Any,
         space: Mapping[str, Any],
         *,
-        n_iter: int = 50,
+        n_trials: int = 50,
         method: str | Method = "auto",
         objects: Objects | None = None,
         scoring: Any = None,
@@ -129,7 +131,7 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
             return_train_score=return_train_score,
         )
         self.space = space
-        self.n_iter = n_iter
+        self.n_trials = n_trials
         self.method = method
         self.objects = objects
         self.random_state = random_state
@@ -143,7 +145,8 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         space, objects = _read(self.space, self.objects or {})
-        n_iter = int(min(self.n_iter, space.size))
+        _check_objects(space, objects, self.estimator)
+        count = int(min(self.n_trials, space.size))
         seed = None
         if self.journal is not None and self.random_state is None:
             seed = recorded_seed(self.journal)
@@ -151,15 +154,15 @@ class SearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn ships no typ
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         # Kept from the start: whoever interrupts `fit` still has the scores so far.
         optimizer = self.optimizer_ = Optimizer(
-            space, self.method, seed, budget=n_iter, maximize=True, noisy=self.noisy
+            space, self.method, seed, budget=count, maximize=True, noisy=self.noisy
         )
-        if n_iter < self.n_iter:
+        if count < self.n_trials:
             warnings.warn(
-                f"the space has {n_iter} configurations, fewer than n_iter={self.n_iter}: each is tried once",
+                f"the space has {count} configurations, fewer than n_trials={self.n_trials}: all are tried",
                 stacklevel=2,
             )
         callbacks = [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
-        with Candidates.kept(optimizer, n_iter, self.start_with, self.journal, callbacks) as candidates:
+        with Candidates.kept(optimizer, count, self.start_with, self.journal, callbacks) as candidates:
             self._search(evaluate_candidates, candidates, objects)
 
     def _search(
@@ -336,20 +339,38 @@ def _read(space: Any, objects: Objects) -> tuple[Space, Objects]:
             f"space must be a hidim.Space or a mapping from names to parameters, not {type(space).__name__}; "
             "what were alternatives in a list are options of a Choice"
         )
+    listed: dict[str, dict[Label, Any]] = {}
     if not isinstance(space, Space):
         read = {name: _parameter(name, value) for name, value in space.items()}
         space = Space({name: parameter for name, (parameter, _) in read.items()})
         listed = {name: values for name, (_, values) in read.items() if values}
-        objects = {**listed, **{name: {**listed.get(name, {}), **objects[name]} for name in objects}}
     for name, by_label in objects.items():
         choices = [v.parameter for v in space.vertices if v.name == name and isinstance(v.parameter, Choice)]
         labels = [label for choice in choices for label in choice.labels]
         if not choices:
             raise SpaceError(f"objects has the key {name!r}, which is no Choice of the space; rename it")
-        for label in by_label:
+        for label in by_label if isinstance(by_label, Mapping) else [by_label]:
             if label not in labels:
                 raise SpaceError(f"objects[{name!r}] has the key {label!r}, but the labels are {labels}")
-    return space, objects
+    return space, {**listed, **{name: {**listed.get(name, {}), **objects[name]} for name in objects}}
+
+
+def _check_objects(space: Space, objects: Objects, estimator: Any) -> None:
+    """Refuse labels in the place of estimators, before any candidate fails by them."""
+    known, places = estimator.get_params(), list(walk(space))
+    for place in places:
+        name, given, missing = place.name, objects.get(place.name, {}), []
+        own = [other.path for other in places if other.name.startswith(f"{name}__")]
+        for label in place.parameter.labels if isinstance(place.parameter, Choice) else ():
+            is_step = hasattr(known.get(name), "fit") and label not in (None, "passthrough", "drop", *given)
+            has_own = any((name, label) in path or path == place.path[: len(path)] for path in own)
+            if (is_step or has_own) and not hasattr(given.get(label, label), "set_params"):
+                missing.append(f"{label!r}: …")
+        if missing:
+            raise SpaceError(
+                f"{name!r} is an estimator, and some of its labels stand for none: write "
+                f"objects={{{name!r}: {{{', '.join(missing)}}}}} with an estimator for every …"
+            )
 
 
 def _candidate(params: Params, objects: Objects) -> Params:
@@ -362,13 +383,13 @@ def _parameter(name: str, value: Any) -> tuple[Parameter, dict[Label, Any]]:
     """What `RandomizedSearchCV` takes as a parameter of hidim, and the values behind its labels."""
     if isinstance(value, Float | Int | Vector | Choice):
         return value, {}
+    if isinstance(value, str | int | float | np.generic | None):
+        value = [value]
     try:
-        if isinstance(value, tuple) and value[2:3] in (("log-uniform",), ("uniform",)):
-            log = ", log=True" if value[2] == "log-uniform" else ""
-            raise SpaceError(
-                f"a tuple is a list of values, and no range as in scikit-optimize: write "
-                f"{'Int' if isinstance(value[0], int) else 'Float'}({value[0]!r}, {value[1]!r}{log})"
-            )
+        if isinstance(value, tuple):
+            is_range = value[2:3] in (("log-uniform",), ("uniform",))  # as in scikit-optimize
+            if mends := meant(value[:2] if is_range else value):
+                raise SpaceError(f"{value!r} is a range to some, and values to others{mends} (or a list)")
         if isinstance(value, list | tuple | range | np.ndarray):
             values = {_label(v): v for v in value}
             if len(values) < len(value):
@@ -387,7 +408,7 @@ def _parameter(name: str, value: Any) -> tuple[Parameter, dict[Label, Any]]:
         raise SpaceError(f"the parameter {name!r}: {error}") from error
     raise SpaceError(
         f"the parameter {name!r} cannot be {value!r}: give a hidim parameter, such as Float(low, high), "
-        "a list of values, or a frozen uniform, loguniform or randint of scipy.stats"
+        "a value, a list of values, or a frozen uniform, loguniform or randint of scipy.stats"
     )
 
 
