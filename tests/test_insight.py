@@ -474,10 +474,7 @@ def test_a_parameter_that_is_not_there_is_told_with_those_that_are():
 
 
 def test_an_insight_says_of_what_it_is():
-    assert (
-        repr(Insight(PLANE, evaluated(PLANE, lambda p: p["x"], 3)))
-        == "Insight(2 columns, History(3 complete))"
-    )
+    assert repr(Insight(PLANE, evaluated(PLANE, lambda p: p["x"], 3))) == "Insight(2 columns, 3 complete)"
 
 
 def test_explain_of_no_trials():

@@ -100,7 +100,7 @@ def test_changing_the_params_of_a_trial_does_not_change_the_history():
 def test_a_method_may_be_a_configured_object():
     optimizer = Optimizer(SPACE, RandomSearch())
     assert optimizer.method == RandomSearch()
-    assert repr(optimizer) == "Optimizer(method='random', seed=0, History: no trial)"
+    assert repr(optimizer) == "Optimizer(method='random', seed=0, no trial)"
 
 
 def test_a_warm_start_counts_as_complete_trials(optimizer):

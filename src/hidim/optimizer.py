@@ -27,6 +27,9 @@ from hidim.trial import A_PAIR, CompleteTrial, Frozen, History, Measured, Trial,
 
 logger = logging.getLogger("hidim")
 
+#: What Python would make a number of.
+NO_NUMBER = (bool, str, bytes, bytearray)
+
 #: That no value was given, which is not the same as None.
 MISSING: Any = object()
 
@@ -255,6 +258,8 @@ class Optimizer:
             >>> optimizer.tell(trial, 0.09)
         """
         if value is MISSING:
+            if variance is not None or attributes is not None:
+                raise TrialError("variance and attributes go with a value: tell them with it")
             return self._enter(params, {"way": "given"}).copied()
         number, noise = _measured(value, variance)
         kept = serial.plain(attributes or {})
@@ -354,7 +359,7 @@ class Optimizer:
     def __repr__(self) -> str:
         method, chosen = self.method.name, self.chosen.name
         how = f"{method!r}" if chosen == method else f"{method!r} → {chosen!r}"
-        return f"Optimizer(method={how}, seed={self._task.seed}, {self.history})"
+        return f"Optimizer(method={how}, seed={self._task.seed}, {self.history.counted})"
 
 
 def _read(name: str, data: bytes) -> tuple[Space, Method, dict[str, Any], list[Trial]]:
@@ -408,8 +413,8 @@ def _as_seconds(seconds: float | None) -> float | None:
 def _as_float(value: Any) -> float:
     try:
         # Not by numpy's own functions, which take lists apart, and a list may hold itself.
-        plain = getattr(value, "ndim", 0) == 0 and getattr(getattr(value, "dtype", ""), "kind", "") != "c"
-        if plain and not isinstance(value, bool | np.bool_ | str | bytes):
+        real = getattr(getattr(value, "dtype", None), "kind", "f") in "iuf"
+        if real and getattr(value, "ndim", 0) == 0 and not isinstance(value, NO_NUMBER):
             return float(value)
     except OverflowError:  # an integer beyond all floats
         return math.inf

@@ -13,7 +13,6 @@ from hidim.belief.feasibility import caution
 from hidim.errors import MethodError
 from hidim.frame.chances import CHANCE, FEW, Standing
 from hidim.methods import configured
-from hidim.serial import read_method, write_method
 from hidim.space.nodes import beside, tree
 from hidim.trial import History
 
@@ -214,14 +213,6 @@ def test_spaces_without_forks_know_no_chances():
         for share in (0.0, 1.0)
     )
     assert [trial.params for trial in plain] == [trial.params for trial in fair]
-
-
-def test_methods_of_older_files_give_none():
-    method = configured("gp")
-    data = write_method(method)
-    assert read_method(data) == method
-    del data["utility"]["fair"]
-    assert read_method(data).utility.chances == 0.0
 
 
 def test_a_share_is_at_most_one():

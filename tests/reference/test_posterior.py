@@ -95,39 +95,6 @@ def test_variances_stay_positive_at_the_data_without_noise():
     assert (variance < 1e-6).all()
 
 
-def within(estimate, exact, standard_error) -> bool:
-    return bool(np.all(np.abs(estimate - exact) <= 4.5 * standard_error))
-
-
-def covariance(posterior: Posterior) -> np.ndarray:
-    """The joint covariance of the function at U, by its definition."""
-    kernel, theta = posterior.model.kernel, posterior.theta[:-1]
-    cross = kernel.against(theta, posterior.x)(U).value
-    gram = kernel.gram(theta, posterior.x).value + posterior.noise * np.eye(len(posterior.y))
-    return kernel.gram(theta, U).value - cross @ np.linalg.solve(gram, cross.T)
-
-
-@pytest.mark.parametrize("kernel", [NUMERIC, MIXED], ids=["numeric", "mixed"])
-def test_drawn_functions_have_the_moments_of_the_posterior(kernel):
-    """Each draw has features of its own, so over many draws they estimate the kernel without bias."""
-    posterior = made(kernel)
-    rng = np.random.default_rng(1)
-    draws = np.array([posterior.drawn(rng, 16)(U).value for _ in range(6000)])
-    count, exact = len(draws), covariance(posterior)
-    assert within(draws.mean(axis=0), posterior.predict(U).mean, draws.std(axis=0) / math.sqrt(count))
-    centred = draws - posterior.predict(U).mean
-    products = centred[:, :, None] * centred[:, None, :]
-    # A path with few features is no normal draw: the standard error is that of the products themselves.
-    assert within(products.mean(axis=0), exact, products.std(axis=0) / math.sqrt(count))
-
-
-def test_a_path_passes_near_the_data_and_can_be_evaluated_again():
-    posterior = made(NUMERIC, noise=1e-6)
-    path = posterior.drawn(np.random.default_rng(2), 512)
-    np.testing.assert_allclose(path(posterior.x).value, posterior.y, atol=6e-3)  # six noise deviations
-    np.testing.assert_array_equal(path(U).value, path(U).value)
-
-
 def test_a_factor_extended_by_a_row_is_that_of_the_larger_matrix():
     rng = np.random.default_rng(0)
     root = rng.standard_normal((8, 8))

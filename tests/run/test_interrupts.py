@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
+from concurrent.futures import Executor, Future
 from multiprocessing import get_context
 
 import pytest
 
-from hidim import Float, Result, Space, minimize
+from hidim import Float, Optimizer, Result, Space, minimize
 from hidim.methods import METHODS
 from hidim.run import interrupts
 from hidim.run.journal import Journal
@@ -97,9 +98,9 @@ def test_a_handler_of_the_users_is_asked_between_events(tmp_path):
     assert len(result.history.complete) == 9
 
 
-def test_processes_that_an_objective_forks_can_be_ended():
+def test_processes_that_an_objective_forks_can_be_ended_in_compiled_code_too():
     def objective(params):
-        child = get_context("fork").Process(target=time.sleep, args=(60,))
+        child = get_context("fork").Process(target=sum, args=(range(10**10),))
         child.start()
         time.sleep(0.1)
         child.terminate()
@@ -110,3 +111,69 @@ def test_processes_that_an_objective_forks_can_be_ended():
     codes = []
     run(objective, n_trials=2)
     assert codes == [-signal.SIGTERM] * 2
+
+
+def test_a_run_within_a_run_is_ended_with_it():
+    def outer(params):
+        runs.append(params)
+        return run(inner).best.value
+
+    def inner(params):
+        if len(runs) == 2:
+            send(signal.SIGTERM)
+        return params["x"]
+
+    runs = []
+    assert (len(run(outer).history.complete), len(runs)) == (1, 2)
+
+
+class Direct(Executor):
+    def submit(self, call, /, *args, **kwargs):
+        future = Future()
+        future.set_result(call(*args, **kwargs))
+        return future
+
+
+def test_whoever_evaluates_in_this_thread_is_broken_off():
+    def objective(params):
+        if params["x"] != 0.5:
+            send(signal.SIGINT)
+            time.sleep(30)
+        return params["x"]
+
+    start = time.monotonic()
+    result = run(objective, executor=Direct(), workers=1, start_with=[{"x": 0.5}])
+    assert (result.stopped, result.best.value) == ("interrupted", 0.5)
+    assert time.monotonic() - start < 10
+
+
+def test_an_interrupt_before_the_first_value_is_no_error_of_the_run():
+    with pytest.raises(KeyboardInterrupt):  # what is known from elsewhere is no result of this one
+        run(lambda p: send(signal.SIGINT), start_from=run().history)
+
+
+def test_a_callback_that_interrupts_again_and_again_does_not_cost_the_result():
+    def interrupt(trial, history):
+        time.sleep(0.05)  # meanwhile, others end
+        raise KeyboardInterrupt
+
+    assert run(callbacks=interrupt, workers=4).stopped == "interrupted"
+
+
+def test_what_a_handler_raises_late_leaves_nothing_behind(monkeypatch):
+    def leave(number, frame):
+        raise SystemExit(143)
+
+    def result(*_):
+        monkeypatch.undo()
+        send(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        monkeypatch.setattr(Optimizer, "result", result)
+        with pytest.raises(SystemExit):
+            run()
+        assert signal.getsignal(signal.SIGTERM) is leave
+        assert len(run().history.complete) == 9
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -236,3 +236,26 @@ def test_repr_of_long_spaces_is_cut():
     assert len(lines) == 41
     assert lines[-2:] == ["├── … 961 more", "└── x999  float   [0, 1]"]
     assert "… 39 more … | 49" in repr(Space(a=Choice(*range(50))))
+
+
+def test_what_a_start_does_not_say_is_drawn_in_the_branch_that_it_means():
+    space = Space(x=Float(0, 1), m=Choice(svm=Space(C=Float(0, 1)), forest=Space(n=Int(1, 9), d=Float(0, 1))))
+    starts = [{"C": 0.5}, {"m": "forest", "n": 3}, {"n": 3}, {}, {"x": 0.25}]
+    for seed in range(5):
+        full = space.completed(starts, seed)
+        assert [p["m"] for p in full[:3]] == ["svm", "forest", "forest"]
+        assert all(
+            space.validate(p) == p and given.items() <= p.items()
+            for p, given in zip(full, starts, strict=True)
+        )
+        assert full == space.completed(starts, seed)
+    for wrong, says in (
+        ({"y": 1}, "'y' is unknown"),
+        ({"m": "svm", "n": 3}, "inactive"),
+        ({"x": 2}, "above"),
+        (3, "a dict"),
+    ):
+        with pytest.raises(ParameterError, match=f"configuration 2: .*{says}"):
+            space.completed([{}, wrong])
+    with pytest.raises(ParameterError, match="a list of configurations is wanted"):
+        space.completed({"x": 0.5})

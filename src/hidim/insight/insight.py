@@ -79,7 +79,7 @@ class Insight:
         return insight
 
     def __repr__(self) -> str:
-        return f"Insight({self.space.dim} columns, {self.history!r})"
+        return f"Insight({self.space.dim} columns, {self.history.counted})"
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of: models are fitted again where they are needed."""

@@ -33,6 +33,7 @@ from hidim.programs.reading import Reading
 from hidim.programs.shells import quoted
 from hidim.run.evaluate import NoValue, Numbered, out_of_time
 from hidim.run.fingerprint import hashed
+from hidim.run.mistakes import CERTAIN, DOUBTFUL
 from hidim.space import Space
 
 #: Characters of standard error that a reason of failure ends with.
@@ -103,8 +104,7 @@ class Program(Numbered):
             except NoValue as failure:
                 if failure.final or attempt == self._retries:
                     again = f" (tried {attempt + 1} times)" if attempt else ""
-                    mistake, certain = failure.mistake, failure.certain
-                    raise NoValue(f"{failure}{again}", mistake=mistake, certain=certain, final=True) from None
+                    raise NoValue(f"{failure}{again}", mistake=failure.mistake, final=True) from None
         raise AssertionError
 
     def _once(self, number: int, params: Params, attempt: int) -> float:
@@ -143,11 +143,11 @@ class Program(Numbered):
         try:
             return self._processes.run(argv, environment, name, self._timeout, self._logs)
         except OSError as error:
-            certain = isinstance(error, FileNotFoundError | PermissionError)
+            missing = isinstance(error, FileNotFoundError | PermissionError)
             why = f"{argv[0]} cannot be run: {_refusal(error)}"
-            raise NoValue(why, mistake=True, certain=certain, final=True) from None
+            raise NoValue(why, mistake=CERTAIN if missing else DOUBTFUL, final=True) from None
         except ValueError as error:  # a null character, or an odd name of a variable
-            raise NoValue(f"{argv[0]} cannot be run: {error}", mistake=True, final=True) from None
+            raise NoValue(f"{argv[0]} cannot be run: {error}", mistake=DOUBTFUL, final=True) from None
 
     def _text(self, ended: Ended, values: dict[str, Any], started: int) -> str:
         """That in which the value is looked for."""
@@ -162,16 +162,20 @@ class Program(Numbered):
             with path.open("rb") as file:
                 return file.read(LARGEST).decode("utf-8", errors="replace")
         except OSError as error:
-            raise NoValue(f"the file {path} cannot be read: {error.strerror}", mistake=True) from None
+            raise NoValue(f"the file {path} cannot be read: {error.strerror}", mistake=DOUBTFUL) from None
 
     def fingerprint(self) -> dict[str, str]:
-        """Of the files that are run: the program, and scripts among its arguments."""
-        words = ["".join(map(str, word)) for word in self._command.words]
-        files = [Path(shutil.which(word) or word) for word in words]
-        run = [f for f in files if f.is_file() and (os.access(f, os.X_OK) or f.suffix in SCRIPTS)]
-        with suppress(OSError):
-            return {str(file): hashed(file.read_bytes()) for file in run}
-        return {}
+        """Of the command line, of where the value is, and of the files that are run: program and scripts."""
+        told = {"the command": self._command, "where the value is": self._reading}
+        found = {name: hashed(repr(part).encode(errors="replace")) for name, part in told.items()}
+        for place, word in enumerate(self._command.words):
+            name = "".join(map(str, word))
+            with suppress(OSError, ValueError):  # it is no name of a file
+                file = Path((shutil.which(name) if place == 0 else None) or name)
+                executable = os.access(file, os.X_OK) or file.suffix in SCRIPTS
+                if file.is_file() and executable and file.stat().st_size <= LARGEST:
+                    found[str(file)] = hashed(file.read_bytes())
+        return found
 
     def preview(self, params: Params) -> str:
         """The command line of a configuration, as a person would type it."""
@@ -198,18 +202,18 @@ def previewed(command: Command, params: Params) -> str:
 def _check(ended: Ended, timeout: float | None) -> None:
     """Refuse a program that did not end as it should."""
     if ended.late:
-        raise NoValue(out_of_time(timeout), mistake=False, final=True)
+        raise NoValue(out_of_time(timeout), final=True)
     if ended.code == 0:
         return
     said = ended.errors.strip()
     said = f": …{said[-TOLD:]}" if len(said) > TOLD else f": {said}" * bool(said)
     if ended.code > 0:
-        raise NoValue(f"exit code {ended.code}{said}", mistake=True)
+        raise NoValue(f"exit code {ended.code}{said}", mistake=DOUBTFUL)
     try:
         name = signal.Signals(-ended.code).name
     except ValueError:
         name = f"signal {-ended.code}"
-    raise NoValue(f"killed by {name}{said}", mistake=True)
+    raise NoValue(f"killed by {name}{said}", mistake=DOUBTFUL)
 
 
 def _refusal(error: OSError) -> str:
@@ -223,7 +227,7 @@ def _saying(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise NoValue(f"{what}: {error.strerror}", mistake=True, final=True) from None
+        raise NoValue(f"{what}: {error.strerror}", mistake=DOUBTFUL, final=True) from None
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:

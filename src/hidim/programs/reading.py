@@ -11,6 +11,7 @@ from typing import Any
 
 from hidim.errors import MethodError
 from hidim.run.evaluate import NoValue
+from hidim.run.mistakes import DOUBTFUL
 
 #: Characters of what could not be read that a message shows.
 SHOWN = 80
@@ -69,14 +70,16 @@ class Reading:
             return self._entry(text, self.field)
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if not lines:
-            raise NoValue(f"there is nothing in {self.source}, where the value should be", mistake=True)
+            raise NoValue(f"there is nothing in {self.source}, where the value should be", mistake=DOUBTFUL)
         return self._number(lines[-1])
 
     def _matched(self, text: str, pattern: re.Pattern[str]) -> str:
         found = deque(pattern.finditer(text), maxlen=1)
         if not found:
             end = _shown(text.strip()[-SHOWN:])
-            raise NoValue(f"{self.source} has no match of {self.pattern!r}; it ends in {end}", mistake=True)
+            raise NoValue(
+                f"{self.source} has no match of {self.pattern!r}; it ends in {end}", mistake=DOUBTFUL
+            )
         group = "value" if "value" in pattern.groupindex else min(pattern.groups, 1)
         return (found[0].group(group) or "").strip()
 
@@ -89,9 +92,11 @@ class Reading:
                 has = f"has {', '.join(map(repr, list(found)[:8]))}" if isinstance(found, Mapping) else ""
                 where = f"the JSON of {self.source}"
                 words = f"{where} has no field {field!r}; it {has or 'is no table there'}"
-                raise NoValue(words, mistake=True) from None
+                raise NoValue(words, mistake=DOUBTFUL) from None
         if isinstance(found, bool) or not isinstance(found, int | float | str):
-            raise NoValue(f"the field {field!r} is {_shown(json.dumps(found))}, and no number", mistake=True)
+            raise NoValue(
+                f"the field {field!r} is {_shown(json.dumps(found))}, and no number", mistake=DOUBTFUL
+            )
         return self._number(found)
 
     def _parsed(self, text: str) -> Any:
@@ -102,7 +107,7 @@ class Reading:
             except (ValueError, RecursionError):
                 continue
         last = f": {_shown(lines[-1])}" if lines else ", for it is empty"
-        raise NoValue(f"{self.source} is no JSON, and neither is its last line{last}", mistake=True)
+        raise NoValue(f"{self.source} is no JSON, and neither is its last line{last}", mistake=DOUBTFUL)
 
     def _number(self, found: Any) -> float:
         try:
@@ -113,7 +118,7 @@ class Reading:
                 hint = "; put parentheses around the number, as in 'loss: (.*)'"
             place = "what was matched" if self.pattern else "the last line"
             said = f"{place} of {self.source} is no number: {_shown(str(found))}{hint}"
-            raise NoValue(said, mistake=True) from None
+            raise NoValue(said, mistake=DOUBTFUL) from None
 
 
 def _shown(text: str) -> str:

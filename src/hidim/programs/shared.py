@@ -98,7 +98,7 @@ class Shared:
         self._stopping: str | None = None
         self._error: BaseException | None = None
         self._began = time.monotonic()
-        self._own, self._objective = 0.0, 0.0
+        self._objective = 0.0
         self._mistakes: list[Mistake] = []
         self._failures = 0
         self._values = 0
@@ -190,8 +190,8 @@ class Shared:
     def _heed(self, failure: NoValue) -> None:
         """End a run whose trials all fail alike."""
         self._failures += 1
-        if failure.mistake:
-            self._mistakes.append(Mistake(alike(str(failure)), failure.certain))
+        if failure.mistake is not None:
+            self._mistakes.append(Mistake(alike(str(failure)), failure.mistake))
         why = None if self._values else failed_alike(self._mistakes, self._failures, self._plan.fail_fast)
         if why is not None:
             self._stopping = f"{why}: {failure}"

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hidim import _files, lines
-from hidim.errors import HidimError, ParameterError
+from hidim import _files
+from hidim.errors import ParameterError
 from hidim.methods import Method
 from hidim.programs.program import Program
-from hidim.programs.shells import quoted
 from hidim.result import Result
 from hidim.run.executors import Threads
 from hidim.run.journal import recorded_seed
@@ -62,7 +61,6 @@ def tune(program: Program, space: Space, plan: Plan, journal: Path, progress: Pr
     """Run the plan to its end, or as far as it gets; `KeyboardInterrupt` if that is nowhere."""
     with program:
         _files.exists(journal, "opened")  # a pipe would be waited for, and a device has no end
-        _compare(journal, plan.about)
         known = recorded_seed(journal) if plan.seed is None else plan.seed
         return minimize(
             program,
@@ -96,24 +94,6 @@ def journal_of(space_file: str | os.PathLike[str]) -> Path:
     return place.with_name(place.stem + JOURNAL)
 
 
-def _compare(journal: Path, about: Mapping[str, Any]) -> None:
-    """Say it if the run that is gone on with was of another command: its values may mean something else."""
-    try:
-        known = lines.described(str(journal), _files.read_bytes(journal)).run.get("about", {})
-    except (OSError, HidimError):  # there is none yet, or whoever opens it will say what is wrong
-        return
-    for key, value in about.items():
-        if key in known and known[key] != value:
-            was = quoted(*map(str, known[key])) if isinstance(known[key], list) else known[key]
-            logger.warning(
-                "the run in %s has another %s, %s: its values are taken for values of this one; if they are "
-                "not, begin a new run, by --journal",
-                journal,
-                key,
-                was,
-            )
-
-
 def read_configurations(path: str | os.PathLike[str], space: Space) -> tuple[Mapping[str, Any], ...]:
     """Configurations from a file: JSON with one or a list of them, lines of JSON, or TOML with one.
 
@@ -126,18 +106,13 @@ def read_configurations(path: str | os.PathLike[str], space: Space) -> tuple[Map
         raise ParameterError(f"there is no file {place} with configurations to start with") from None
     except UnicodeDecodeError as error:
         raise ParameterError(f"{place}: it is no text in UTF-8") from error
-    found = []
-    for number, entry in enumerate(_entries(place, text), start=1):
-        params = entry.get("params", entry) if isinstance(entry, Mapping) else entry
-        try:
-            if not isinstance(params, Mapping):
-                raise ParameterError(f"a configuration is a table from name to value, not {params!r}")
-            found += space.completed([params])
-        except ParameterError as error:
-            raise ParameterError(f"{place}, configuration {number}: {error}") from error
-    if not found:
+    entries = _entries(place, text)
+    if not entries:
         raise ParameterError(f"{place}: there is no configuration in it")
-    return tuple(found)
+    try:
+        return tuple(space.completed([e.get("params", e) if isinstance(e, Mapping) else e for e in entries]))
+    except ParameterError as error:
+        raise ParameterError(f"{place}, {error}") from error
 
 
 def _entries(place: Path, text: str) -> list[Any]:

@@ -83,7 +83,7 @@ class Crew:
         self.again: deque[Trial] = deque()
         self._running: dict[Future[Report], Started] = {}
         self._ended: queue.SimpleQueue[Future[Report] | None] = queue.SimpleQueue()
-        self._starting = self._interrupted = False
+        self._interrupted = False
         self._given_up: set[Future[Report]] = set()
         self._suspects: set[int] = set()
         self._losses: Counter[int] = Counter()
@@ -110,7 +110,6 @@ class Crew:
     # -- starting ------------------------------------------------------------------------------------------
 
     def start(self, trial: Trial) -> None:
-        self._starting = True  # if an interrupt comes now, a worker may have a trial whose future is lost
         try:
             future = self._submit(trial)
         except UNSENDABLE as error:
@@ -119,7 +118,6 @@ class Crew:
             self._replace(error)
             future = self._submit_to_new(trial)
         self._running[future] = Started(trial, time.monotonic())
-        self._starting = False
         future.add_done_callback(self._ended.put)
 
     def _submit(self, trial: Trial) -> Future[Report]:
@@ -272,8 +270,7 @@ class Crew:
             future.cancel()
         if self._make is None:
             return
-        unsure = self._starting or self._interrupted
-        if unsure or not all(future.done() for future in [*self._running, *self._given_up]):
+        if self._interrupted or not all(future.done() for future in [*self._running, *self._given_up]):
             self._abandon()
         else:
             self._shut_down(wait=True)  # an idle pool must be waited for, or its threads outlive it

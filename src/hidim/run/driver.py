@@ -8,7 +8,7 @@ import reprlib
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from hidim.run.earlier import is_earlier
 from hidim.run.evaluate import Report, in_words
 from hidim.run.interrupts import Interrupts, interruptible
 from hidim.run.journal import Journal
-from hidim.run.mistakes import Mistake, failed_alike
+from hidim.run.mistakes import CERTAIN, DOUBTFUL, Mistake, failed_alike
 from hidim.run.progress import Progress, Standing
 from hidim.trial import History, Trial, TrialState, alike
 
@@ -86,6 +86,7 @@ class Driver:
         self._reported, self._valued = 0, False  # in this process, and not by the journal
         self._mistakes: list[Mistake] = []
         self._failed = sum(trial.state is TrialState.FAILED for trial in finished)
+        self.has_value = self._failed < len(finished)
         self._objective_seconds = sum(trial.seconds or 0.0 for trial in finished)
         self._best: float | None = None
         for trial in optimizer.history.finished:
@@ -94,6 +95,7 @@ class Driver:
 
     def run(self) -> str:
         """Evaluate until the end, and say in a few words why it was the end."""
+        self._interrupts.runs += 1
         try:
             with self._interrupts.noted(self._crew.wake):
                 self._begin()
@@ -103,15 +105,17 @@ class Driver:
                 raise
             self._stopping = "interrupted"
             self._crew.interrupt()
-            self._tell_rest()
-            if self._best is None:
-                raise  # there is no result to give
+            with suppress(KeyboardInterrupt):  # a callback may raise it again and again
+                self._tell_rest()
+            if not self.has_value or self._interrupts.runs > 1:
+                raise  # there is no result to give, or it is no result for the run around this one
             logger.warning("interrupted after %d of %g trials", self._finished, self._limits.n_trials)
         except CrewLost as error:
             self._tell_rest()
             self._stopping = str(error)
             logger.error("ended after %d of %g trials: %s", self._finished, self._limits.n_trials, error)
         finally:
+            self._interrupts.runs -= 1
             self._guarded("progress", self._progress.close)
             if self._ahead is not None:
                 self._optimizer._withdraw(self._ahead)
@@ -230,7 +234,7 @@ class Driver:
             if self._stopping is None:
                 self._heed_mistakes()
         else:
-            self._valued = True
+            self._valued = self.has_value = True
         if report.last:
             self._stopping = report.last
         self._show()
@@ -243,8 +247,8 @@ class Driver:
     def _entered(self, trial: Trial, report: Report) -> Trial:
         number, seconds = trial.number, round(report.seconds, 6)
         reason = report.reason
-        if report.mistake:
-            self._mistakes.append(Mistake(alike(str(reason)), report.certain))
+        if report.mistake is not None:
+            self._mistakes.append(Mistake(alike(str(reason)), report.mistake))
         if reason is None:
             try:
                 value, variance, attributes = report.value, report.variance, report.attributes
@@ -252,7 +256,10 @@ class Driver:
             except TrialError as error:
                 reason = str(error) if report.variance is not None else _no_value(report.value)
                 self._mistakes.append(
-                    Mistake(f"{type(report.value).__name__} is no value", report.value is not None)
+                    Mistake(
+                        f"{type(report.value).__name__} is no value",
+                        DOUBTFUL if report.value is None else CERTAIN,
+                    )
                 )
             except Exception as error:  # what was returned cannot even be looked at
                 reason = in_words(error)
@@ -285,7 +292,7 @@ class Driver:
     def _call_back(self, trial: Trial) -> None:
         history = self._optimizer.history
         for place, callback in enumerate(self._limits.callbacks):
-            name = getattr(callback, "__name__", repr(callback))
+            name = getattr(callback, "__name__", type(callback).__name__)
             self._guarded(f"callback {place} ({name})", partial(self._others, callback, trial, history))
         self._heed_stop(history)
 

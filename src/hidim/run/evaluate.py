@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from hidim import serial
 from hidim._types import Params
 from hidim.errors import MethodError
-from hidim.run.mistakes import is_certain
+from hidim.run.interrupts import interruptible
+from hidim.run.mistakes import OBVIOUS, weight_of
 from hidim.space import Space
 from hidim.space.tree import always_named
 from hidim.trial import A_PAIR, Measured
@@ -39,8 +40,7 @@ class Report(NamedTuple):
         seconds: how long it took.
         attributes: what else the objective wants to be remembered.
         last: why it is the end of the run, if it is.
-        mistake: whether the reason is one that can be mended.
-        certain: whether it must be that of all other trials, too.
+        mistake: the weight of a reason that can be mended, see `hidim.run.mistakes`; None for others.
     """
 
     value: Any = None
@@ -50,8 +50,7 @@ class Report(NamedTuple):
     seconds: float = 0.0
     attributes: Mapping[str, Any] | None = None
     last: str = ""
-    mistake: bool = False
-    certain: bool = False
+    mistake: int | None = None
 
 
 class NoValue(Exception):
@@ -59,16 +58,13 @@ class NoValue(Exception):
 
     Args:
         reason: in words.
-        mistake: whether it is that of somebody who can mend it: a run with nothing else ends early.
-        certain: whether other configurations are as bad, as for a program that cannot be started.
+        mistake: the weight of one that can be mended: a run with nothing else ends early.
         final: whether trying again is in vain.
     """
 
-    def __init__(
-        self, reason: str, *, mistake: bool = False, certain: bool = False, final: bool = False
-    ) -> None:
+    def __init__(self, reason: str, *, mistake: int | None = None, final: bool = False) -> None:
         super().__init__(reason)
-        self.mistake, self.certain, self.final = mistake, certain, final
+        self.mistake, self.final = mistake, final
 
 
 class Numbered(ABC):
@@ -104,7 +100,7 @@ class Call:
         """Evaluate `params`, of the trial `number`; a ticket tells calls with the same params apart."""
         start = time.perf_counter()
         try:
-            with _alarm(self.timeout):
+            with interruptible(), _alarm(self.timeout):
                 parts = _taken_apart(self._returned(params, number))
         except TrialTimeout:
             return Report(reason=out_of_time(self.timeout), seconds=time.perf_counter() - start)
@@ -112,13 +108,13 @@ class Call:
             raise
         except NoValue as failure:
             seconds = time.perf_counter() - start
-            mistake, certain = failure.mistake, failure.certain
-            return Report(reason=str(failure), mistake=mistake, certain=certain, seconds=seconds)
+            return Report(reason=str(failure), mistake=failure.mistake, seconds=seconds)
         except BaseException as error:  # panics of compiled code are failures like any other
             trace, seconds = traceback.format_exc(), time.perf_counter() - start
-            reason, certain = in_words(error), is_certain(error)
+            reason = in_words(error)
             last = f"the objective ended the run: {reason}" if isinstance(error, SystemExit) else ""
-            return Report(None, None, reason, trace, seconds, None, last, True, certain)
+            mistake = weight_of(error, reason)
+            return Report(reason=reason, trace=trace, seconds=seconds, last=last, mistake=mistake)
         seconds = time.perf_counter() - start
         if self.timeout is not None and seconds > self.timeout:
             return Report(reason=out_of_time(self.timeout), seconds=seconds)
@@ -134,7 +130,7 @@ def _taken_apart(returned: Any) -> dict[str, Any]:
     """Value, variance and attributes of what an objective returned."""
     if isinstance(returned, tuple) and len(returned) == 2:
         pair = f"it returned the pair {reprlib.repr(returned)}: {A_PAIR}"
-        return {"reason": pair, "mistake": True, "last": "a pair is no value"}
+        return {"reason": pair, "mistake": OBVIOUS}
     if isinstance(returned, Measured):
         return {"value": returned.value, "variance": returned.variance}
     if not isinstance(returned, Mapping) or "value" not in returned:

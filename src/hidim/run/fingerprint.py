@@ -2,7 +2,8 @@
 
 Its code and, as far as they can be had, what the code takes from around it: constants, defaults, and
 functions of the same module, with what those take. Only hashes are kept. Data that may change while a run
-goes on, as lists, arrays and objects, are not looked at; neither are comments and docstrings.
+goes on, as lists, arrays, objects and names that the code itself writes, are not looked at; neither are
+comments and docstrings.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ CODE, PYTHON = "its code", "python"
 
 
 def fingerprint(objective: Any) -> dict[str, str]:
-    """A short hash of each part of an objective, by name.
+    """A short hash of each part of an objective, by name; nothing of one that cannot be looked into.
 
     Example:
         >>> def scaled(factor):
@@ -34,66 +35,78 @@ def fingerprint(objective: Any) -> dict[str, str]:
     """
     if isinstance(objective, Numbered):
         return objective.fingerprint()
-    found: dict[str, str] = {}
-    _look(objective, CODE, found)
-    return found | {PYTHON: str(sys.implementation.cache_tag)} if found else {}
+    codes: dict[str, str] = {}
+    around: dict[str, Any] = {}
+    written: set[str] = set()
+    try:
+        _look(objective, CODE, codes, around, written)
+        texts = {name: _text(value) for name, value in around.items() if name not in written}
+    except Exception:  # somebody's object refuses to be looked at
+        return {}
+    if not codes:
+        return {}
+    # With the code as salt, for a short constant could be found by trying.
+    own = {name: codes[CODE] + text for name, text in texts.items() if text is not None}
+    hashes = {name: hashed(text.encode(errors="replace")) for name, text in (own | codes).items()}
+    return hashes | {PYTHON: str(sys.implementation.cache_tag)}
 
 
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The parts that are not as they were; none where nobody can say."""
+    """The parts that are not as they were, of which the code stands for all; none where nobody can say."""
     if not before or not now or before.get(PYTHON) != now.get(PYTHON):
         return []
-    return [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    found = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    return [CODE] if CODE in found else found
 
 
 def hashed(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def _look(called: Any, name: str, found: dict[str, str]) -> None:
+def _look(called: Any, name: str, codes: dict[str, str], around: dict[str, Any], written: set[str]) -> None:
     """Enter a function, under that name, and what it takes from around it."""
     while isinstance(called, partial | MethodType):
         if isinstance(called, partial):
-            _enter(f"arguments of {name}", (called.args, tuple(called.keywords.items())), found)
+            given = dict[Any, Any](enumerate(called.args)) | called.keywords
+            around |= {f"argument {key} of {name}": value for key, value in given.items()}
         called = called.func if isinstance(called, partial) else called.__func__
-    if not isinstance(called, FunctionType):
-        called = type(called).__call__ if callable(called) else None
-    if not isinstance(called, FunctionType) or name in found:
+    function = _function(called) or (_function(type(called).__call__) if callable(called) else None)
+    if function is None or name in codes:
         return
-    found[name] = hashed(_code_text(called.__code__, called.__doc__).encode())
-    defaults = (called.__defaults__ or (), tuple((called.__kwdefaults__ or {}).items()))
-    _enter(f"defaults of {name}", defaults, found)
-    for other, value in _around(called):
-        if isinstance(value, FunctionType) and value.__module__ == called.__module__:
-            _look(value, other, found)
-        else:
-            _enter(other, value, found)
+    codes[name] = _code_text(function.__code__)
+    defaults = dict[Any, Any](enumerate(function.__defaults__ or ())) | (function.__kwdefaults__ or {})
+    around |= {f"default {key} of {name}": value for key, value in defaults.items()}
+    for other, value in _taken(function, written):
+        inner = _function(value)
+        if inner is None:
+            around.setdefault(other, value)
+        elif inner.__module__ == function.__module__:
+            _look(inner, other, codes, around, written)
 
 
-def _enter(name: str, value: Any, found: dict[str, str]) -> None:
-    text = _text(value)
-    if text is not None and name not in found and value != ((), ()):
-        found[name] = hashed(text.encode())
+def _function(called: Any) -> FunctionType | None:
+    """Python's own functions, and what is in a cache of `functools`."""
+    inner = called if isinstance(called, FunctionType) else getattr(called, "__wrapped__", None)
+    return inner if isinstance(inner, FunctionType) else None
 
 
-def _around(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Global names and those of enclosing functions that a function reads and does not write."""
-    read, written = set[str](), set[str]()
+def _taken(function: FunctionType, written: set[str]) -> Iterator[tuple[str, Any]]:
+    """Names, global and of enclosing functions, that a function reads; those that it writes are noted."""
+    read = set[str]()
     for code in _codes(function.__code__):
         for step in dis.get_instructions(code):
             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
                 read.add(step.argval)
-            elif step.opname in ("STORE_GLOBAL", "STORE_DEREF"):
+            elif step.opname == "STORE_GLOBAL" or (
+                step.opname == "STORE_DEREF" and step.argval in function.__code__.co_freevars
+            ):
                 written.add(step.argval)
-    for name in sorted(read - written):
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
+    yield from ((name, function.__globals__[name]) for name in sorted(read) if name in function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if name not in written:
-            try:
-                yield name, cell.cell_contents
-            except ValueError:  # it has no value yet
-                continue
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # it has no value yet
+            continue
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -103,9 +116,9 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _code_text(code: CodeType, about: str | None = None) -> str:
-    constants = [_code_text(c) if isinstance(c, CodeType) else _text(c) for c in code.co_consts if c != about]
-    return repr((code.co_code, code.co_names, constants))
+def _code_text(code: CodeType) -> str:
+    steps = ((step.opname, step.argval) for step in dis.get_instructions(code))
+    return repr([(name, _code_text(a) if isinstance(a, CodeType) else _text(a)) for name, a in steps])
 
 
 def _text(value: Any) -> str | None:

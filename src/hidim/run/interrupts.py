@@ -28,26 +28,22 @@ class Interrupts:
     Args:
         came: the last one.
         insisted: whether one came again and again, and was taken wherever that was.
+        runs: how many runs are going on, each within the objective of the one before.
     """
 
     def __init__(self) -> None:
         self.came: signal.Signals | None = None
         self.insisted = False
+        self.runs = 0
         self._before: dict[int, Any] = {}
         self._noted: list[tuple[int, Any, float]] = []
-        self._at_once = False
-        self._wake: Callable[[], object] = bool
-        self.owner = os.getpid()
+        self._wake: Callable[[], object] | None = bool
 
     def __call__(self, number: int, frame: Any) -> None:
-        if os.getpid() != self.owner:  # a forked process has inherited this
-            signal.signal(number, self._before[number])
-            os.kill(os.getpid(), number)
-            return
         self.came = signal.Signals(number)
         self._noted.append((number, frame, time.monotonic()))
         self.insisted = self._noted[-1][2] - self._noted[0][2] > PATIENCE
-        if self._at_once or self.insisted:
+        if self._wake is None or self.insisted:
             self.take()
         else:
             self._wake()
@@ -67,24 +63,15 @@ class Interrupts:
             before(number, frame)
 
     @contextmanager
-    def noted(self, wake: Callable[[], object]) -> Iterator[Interrupts]:
-        """Note what comes, and wake whoever waits by `wake`."""
-        outside = self._at_once, self._wake
-        self._at_once, self._wake = False, wake
+    def noted(self, wake: Callable[[], object] | None) -> Iterator[Interrupts]:
+        """Note what comes, and wake whoever waits; without `wake`, take it at once, with what has come."""
+        outside, self._wake = self._wake, wake
         try:
+            if wake is None:
+                self.take()
             yield self
         finally:
-            self._at_once, self._wake = outside
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Take what comes wherever it comes, and what has come already."""
-        outside, self._at_once = self._at_once, True
-        try:
-            self.take()
-            yield
-        finally:
-            self._at_once = outside
+            self._wake = outside
 
     def install(self, numbers: set[int]) -> None:
         found = {number: signal.getsignal(number) for number in numbers}
@@ -93,18 +80,32 @@ class Interrupts:
         for number in self._before:
             signal.signal(number, self)
 
-    def remove(self) -> None:
+    def restore(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def remove(self) -> None:
+        self.restore()
         for number, frame, _ in self._noted:  # what would end a run comes too late, others want to know
             if callable(self._before[number]) and self._before[number] is not signal.default_int_handler:
                 self._before[number](number, frame)
 
 
 def _current() -> Interrupts | None:
-    """Those of this thread and this process, if there are any."""
-    main = threading.current_thread() is threading.main_thread()
-    return _active if main and _active is not None and _active.owner == os.getpid() else None
+    """Those of this thread, if there are any."""
+    return _active if threading.current_thread() is threading.main_thread() else None
+
+
+def _forked() -> None:
+    """A child has the handlers of before: those of Python's would wait until compiled code comes back."""
+    global _active
+    if _active is not None:
+        _active.restore()
+        _active = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 @contextmanager
@@ -116,18 +117,19 @@ def heeded(*further: int) -> Iterator[Interrupts]:
     global _active
     outer, found = _current(), Interrupts()
     if outer is not None or threading.current_thread() is not threading.main_thread():
-        yield outer or found
+        with (outer or found).noted(bool):
+            yield outer or found
         return
     _active = found
     found.install({signal.SIGINT, signal.SIGTERM, *further})
     try:
         yield found
     finally:
-        found.remove()
         _active = None
+        found.remove()
 
 
-def interruptible() -> AbstractContextManager[None]:
+def interruptible() -> AbstractContextManager[object]:
     """Code of somebody else's, in which signals are taken at once."""
     current = _current()
-    return nullcontext() if current is None else current.at_once()
+    return nullcontext() if current is None else current.noted(None)

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -90,7 +90,7 @@ def minimize(
             its `result`.
         callbacks: called after every trial with that trial and the history; an error in one ends nothing.
         start_with: configurations to be evaluated first, such as the settings in use today; what one does
-            not say is taken from the design.
+            not say is drawn at random.
         start_from: an earlier run whose finished trials are known from the start and do not count as trials
             of this one: the path of its journal, a `Result`, an `Optimizer` or a `History`. Its space may
             have been another one: parameters that are gone are dropped, and trials that do not fit are left
@@ -161,11 +161,9 @@ def minimize(
             shown = make_progress(progress, limits.n_trials)
             driver = Driver(optimizer, crew, limits, kept, shown, given, interrupts)
             stopped = driver.run()
-        some = any(trial.state is TrialState.COMPLETE for trial in optimizer.history if not is_earlier(trial))
-        result = None
-        if some:
-            result = optimizer.result(stopped, driver.own_seconds)
-            result = replace(result, about=remembered, resumed=driver.resumed)
+        result = optimizer.result(stopped, driver.own_seconds) if driver.has_value else None
+    if result is not None:
+        result = replace(result, about=remembered, resumed=driver.resumed)
     if driver.fault is not None:
         raise _with_result(driver.fault, result)
     if result is None:
@@ -175,7 +173,8 @@ def minimize(
 
 def _with_result(fault: Any, result: Result | None) -> Any:
     """An error of the user's, which knows what the run had found before."""
-    fault.result = result
+    with suppress(AttributeError):
+        fault.result = result
     fault.add_note("hidim: it was raised by `stop` and ended the run; what was found so far is its `result`")
     return fault
 

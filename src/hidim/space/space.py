@@ -17,7 +17,7 @@ from hidim.space import counting, labels, render, serial, values
 from hidim.space.columns import Columns
 from hidim.space.encoding import Layout, UnfitError
 from hidim.space.parameters import Choice, Float, Int, Parameter, ParameterMap, Vector
-from hidim.space.tree import Vertex, check_tree
+from hidim.space.tree import Vertex, check_tree, descendants
 
 #: A parameter, or the value that it always has.
 Given: TypeAlias = Parameter | str | float | bool | None
@@ -175,21 +175,32 @@ class Space(ParameterMap):
             raise ParameterError(
                 f"a list of configurations is wanted, not a single one: write [{dict(many)!r}]"
             )
-        return [self._completed(params, [seed, place]) for place, params in enumerate(many)]
+        found = []
+        for place, params in enumerate(many):
+            try:
+                found.append(self._completed(params, np.random.default_rng([seed, place])))
+            except ParameterError as error:
+                raise ParameterError(f"configuration {place + 1}: {error}") from error
+        return found
 
-    def _completed(self, params: Mapping[str, Any], seed: list[int]) -> Params:
+    def _completed(self, params: Mapping[str, Any], rng: Rng) -> Params:
         try:
             return self.validate(params)
         except ParameterError:
             if not isinstance(params, Mapping) or self.dim > COLUMNS_WRITTEN_DOWN:
                 raise
-        u = np.random.default_rng(seed).random(self.dim)
+        u = rng.random(self.dim)
         for vertex in self.vertices:
-            if vertex.name in params and isinstance(vertex.parameter, Choice):
-                label = labels.from_plain(params[vertex.name])
-                for position, option in enumerate(vertex.parameter.options):
-                    if option.label == label and labels.are_same(option.label, label):
-                        u[vertex.columns] = vertex.parameter.scale.to_unit(np.array(float(position)))
+            if not isinstance(vertex.parameter, Choice):
+                continue
+            label = labels.from_plain(params.get(vertex.name))
+            for place, (option, branch) in enumerate(
+                zip(vertex.parameter.options, vertex.branches, strict=True)
+            ):
+                same = option.label == label and labels.are_same(option.label, label)
+                needed = any(below.name in params for below in descendants(branch))
+                if same if vertex.name in params else needed:
+                    u[vertex.columns] = vertex.parameter.scale.to_unit(np.array(float(place)))
         return self.validate({**self.decode(u), **params})
 
     def active(self, params: Mapping[str, Any]) -> tuple[str, ...]:

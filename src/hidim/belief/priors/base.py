@@ -6,8 +6,6 @@ import json
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,8 +17,6 @@ from hidim.gp.model import Model
 #: What has been learnt of the structure of a function, as groups or directions: plain JSON, None for nothing.
 Structure: TypeAlias = Any
 
-#: Of a setting that came later: histories know a prior in which it has its default by what there was before.
-LATER = MappingProxyType({"later": True})
 
 Ability: TypeAlias = Literal["additive", "groups", "scales", "center", "structure", "apart"]
 
@@ -115,17 +111,5 @@ class Learnable(Prior):
 
 def tag(prior: Prior, dim: int, structure: Structure = None) -> str:
     """A checksum that tells models apart: other priors, other numbers of columns, other structures."""
-    told = f"{_described(prior)} {dim} {json.dumps(structure)}"
+    told = f"{prior!r} {dim} {json.dumps(structure)}"
     return f"{zlib.crc32(told.encode()):08x}"
-
-
-def _described(prior: Prior) -> str:
-    """Its `repr`, without what came later and is as it was before."""
-    known = fields(prior)  # type: ignore[arg-type]  # priors are dataclasses
-    settings = ((setting, getattr(prior, setting.name)) for setting in known)
-    kept = (
-        f"{setting.name}={value!r}"
-        for setting, value in settings
-        if not (setting.metadata.get("later") and value == setting.default)
-    )
-    return f"{type(prior).__qualname__}({', '.join(kept)})"

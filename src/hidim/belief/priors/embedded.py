@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from hidim._limits import COLUMNS_LIFTED
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array
-from hidim.belief.priors.base import LATER, Ability, Prior, Structure
+from hidim.belief.priors.base import Ability, Prior, Structure
 from hidim.embed import Gaussian, Zonotope
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground, Subspaces
@@ -48,7 +48,7 @@ class Embedded(Prior):
 
     kernel: KernelName = "auto"
     squared_hamming: bool = False
-    warp_from: int | None = field(default=None, metadata=LATER)
+    warp_from: int | None = None
 
     def __post_init__(self) -> None:
         one_of(self, kernel=get_args(KernelName))

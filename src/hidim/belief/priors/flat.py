@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from hidim._settings import one_of
 from hidim._types import Array
-from hidim.belief.priors.base import LATER, Ability, Prior, Structure
+from hidim.belief.priors.base import Ability, Prior, Structure
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import FORMS, Constant, FormName, Hamming, Kernel, Scaled, Stationary
 from hidim.gp.maps import Chain, HierarchicalScale, Linear, Map, Scale, Select
@@ -42,7 +42,7 @@ class Flat(Prior):
     """
 
     lengthscales: FlatLengthscales = "hierarchical"
-    form: FormName = field(default="matern", metadata=LATER)
+    form: FormName = "matern"
 
     def __post_init__(self) -> None:
         one_of(self, lengthscales=get_args(FlatLengthscales), form=get_args(FormName))

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 
 from hidim._settings import of_type, one_of
 from hidim._types import Array
-from hidim.belief.priors.base import LATER, Ability, Prior, Structure
+from hidim.belief.priors.base import Ability, Prior, Structure
 from hidim.belief.priors.flat import ALIKE, label_kernel
 from hidim.belief.priors.tree import nodes
 from hidim.frame import Frame, Ground, Subspaces
@@ -64,7 +64,7 @@ class Mixed(Prior):
 
     form: FormName = "matern"
     nodes: FormName = "se"
-    effects: bool = field(default=True, metadata=LATER)
+    effects: bool = True
 
     def __post_init__(self) -> None:
         one_of(self, form=get_args(FormName), nodes=get_args(FormName))

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from hidim._types import Array, Rng
+from hidim._types import Array
 from hidim.gp.kernels.base import Against, Cross, Gram, Kernel, constant_diagonal
 from hidim.gp.linalg import squared_distances
 from hidim.gp.maps import Map
@@ -33,19 +33,12 @@ class Form(ABC):
     def __call__(self, d2: Array) -> tuple[Array, Array]:
         """ρ(D²) and ρ'(D²), elementwise."""
 
-    @abstractmethod
-    def frequencies(self, rng: Rng, dim: int, count: int) -> Array:
-        """(dim, count) draws from the spectral density."""
-
 
 @dataclass(frozen=True)
 class SquaredExponential(Form):
     def __call__(self, d2: Array) -> tuple[Array, Array]:
         value = np.exp(-0.5 * d2)
         return value, -0.5 * value
-
-    def frequencies(self, rng: Rng, dim: int, count: int) -> Array:
-        return rng.standard_normal((dim, count))
 
 
 @dataclass(frozen=True)
@@ -77,11 +70,6 @@ class Matern(Form):
         r += slope
         slope *= -5.0 / 6.0
         return r, slope
-
-    def frequencies(self, rng: Rng, dim: int, count: int) -> Array:
-        # The spectral density of a Matérn kernel is a multivariate t with 2ν degrees of freedom.
-        normal = rng.standard_normal((dim, count))
-        return normal / np.sqrt(rng.chisquare(2.0 * self.nu, count) / (2.0 * self.nu))
 
 
 FormName = Literal["matern", "matern32", "matern12", "se"]
