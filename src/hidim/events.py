@@ -49,6 +49,7 @@ LENGTH = Kind(
     f"an integer from 0 to {COORDINATES_AT_ALL}",
     lambda value: COUNT.holds(value) and value <= COORDINATES_AT_ALL,
 )
+DOUBLINGS = Kind("an integer from 0 to 64", lambda value: COUNT.holds(value) and value <= 64)
 LIST = Kind("a list", lambda value: isinstance(value, list))
 NUMBERS = Kind(
     "a list of finite numbers", lambda value: isinstance(value, list) and all(map(_is_finite, value))
@@ -124,7 +125,7 @@ FIT: dict[str, Kind] = {
 FEASIBLE: dict[str, Kind] = {"prior": TEXT, "n": LENGTH, "theta": NUMBERS, "place": TRUTH}
 
 #: What may be remembered besides of suggestions that come from an embedding.
-META_OF_EMBEDDED: dict[str, Kind] = {"y": NUMBERS, "doublings": COUNT, "run": COUNT}
+META_OF_EMBEDDED: dict[str, Kind] = {"y": NUMBERS, "doublings": DOUBLINGS, "run": COUNT}
 
 
 def is_deep(event: Event) -> bool:

@@ -41,4 +41,4 @@ def is_due_to(trial: Trial, embedding: Embedding) -> bool:
 
 def belongs(trial: Trial, embedding: Embedding) -> bool:
     """Whether it also is a point of it."""
-    return is_due_to(trial, embedding) and "y" in trial.meta
+    return is_due_to(trial, embedding) and len(trial.meta.get("y", ())) >= embedding.origin

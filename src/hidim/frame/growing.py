@@ -70,7 +70,7 @@ class Growing(Frame):
 
     def scenes(self, task: Task, history: History) -> list[Scene]:
         start = self._start(task, history)
-        level = max((t.meta["doublings"] for t in history.complete if belongs(t, start)), default=0)
+        level = max((_level(t) for t in history.complete if belongs(t, start)), default=0)
         return [self._scene(task, history, _grown(start, level), len(history))]
 
     def _scene(self, task: Task, history: History, sketch: Sketch, number: int) -> Scene:
@@ -80,7 +80,7 @@ class Growing(Frame):
         ground = task.memo.get(self, sketch.low)
         if ground is None:
             ground = task.memo.keep(self, sketch.low, Ground(Space(y=Vector(sketch.low, -1.0, 1.0))))
-        asked = number - (len(history) - len(own))
+        asked = number - sum(t.number < number and not belongs(t, sketch) for t in history)
         none = np.empty((0, sketch.low))
         to_low, meta = Vector(sketch.low, -1.0, 1.0).scale.from_unit, {"doublings": sketch.doublings}
         return Scene(task, history, ground, own, asked, seen, "growing", none, sketch, to_low, meta)
@@ -88,7 +88,7 @@ class Growing(Frame):
     def sketch(self, task: Task, history: History) -> Sketch:
         """The embedding for the next suggestion."""
         start = self._start(task, history)
-        sketch = _grown(start, max((t.meta["doublings"] for t in history if is_due_to(t, start)), default=0))
+        sketch = _grown(start, max((_level(t) for t in history if is_due_to(t, start)), default=0))
         return sketch.grown() if self.can_grow(sketch) and self._stalls(task, history, sketch) else sketch
 
     def can_grow(self, sketch: Sketch) -> bool:
@@ -110,13 +110,17 @@ class Growing(Frame):
         level = [
             i
             for i, trial in enumerate(finished)
-            if is_due_to(trial, sketch) and trial.meta["doublings"] == sketch.doublings
+            if is_due_to(trial, sketch) and _level(trial) == sketch.doublings
         ]
         if not level:
             return False
         best = int(np.argmin([trial.loss(maximize=task.maximize) for trial in finished]))
         waited = sum(place > best for place in level)
         return waited >= max(self.least, self.patience * sketch.low)
+
+
+def _level(trial: Trial) -> int:
+    return int(trial.meta.get("doublings", 0))  # a history may have been changed by hand
 
 
 def _grown(sketch: Sketch, times: int) -> Sketch:

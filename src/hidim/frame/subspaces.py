@@ -120,7 +120,7 @@ class Subspaces(Frame):
         """What the history says about a run."""
         embedding = self.embedding(task, run)
         asked = sum(is_due_to(trial, embedding) for trial in history)
-        own = History([trial for trial in history if belongs(trial, embedding) or _is_centre(trial)])
+        own = History([trial for trial in history if _is_point(trial, embedding) or _is_centre(trial)])
         x, failed, running = (_points(t, embedding.low) for t in (own.complete, own.failed, own.running))
         seen = Observations(x, own.losses(maximize=task.maximize), failed, running, given_variances(own))
         ground = Ground(task.space, embedding)
@@ -133,6 +133,10 @@ def _points(trials: Sequence[Trial], low: int) -> Array:
     return np.array(points, dtype=np.float64).reshape(-1, low)
 
 
+def _is_point(trial: Trial, embedding: Gaussian | Zonotope) -> bool:
+    return belongs(trial, embedding) and len(trial.meta["y"]) == embedding.low
+
+
 def _is_centre(trial: Trial) -> bool:
     """Whether a trial is the centre of the space, a point of all embeddings."""
-    return "y" in trial.meta and not any(trial.meta["y"])
+    return bool(trial.meta.get("y")) and not any(trial.meta["y"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -66,12 +67,12 @@ class Coder:
             return self._labels[int(self.distribution.to_internal_repr(value))]
         if self.distribution.single():
             return value
-        if isinstance(self.parameter, Choice):
-            return int(value)
+        if isinstance(self.parameter, Choice | Int):
+            return whole if (whole := int(value)) == value else value
         steps = self.parameter.steps if isinstance(self.parameter, Float) else None
         if steps is not None and steps.low <= value <= steps.high:  # its sums are rounded otherwise
             return float(steps.at(np.rint(steps.positions(np.array(float(value))))))
-        return int(value) if isinstance(self.parameter, Int) else float(value)
+        return float(value)
 
     def write(self, value: Any) -> Any:
         """A value of the parameter as Optuna has it; a number out of range becomes the nearest one."""
@@ -158,7 +159,8 @@ def labels_of(choices: Sequence[Any]) -> tuple[Label, ...]:
         ('relu', None, (64, 64), '1', 'True', (1, 2), "{'a': 1}")
     """
     found = [_label(choice) for choice in choices]
-    clash = [found.count(label) > 1 for label in found]  # 1 == 1.0 == True
+    counts = Counter(found)
+    clash = [counts[label] > 1 for label in found]  # 1 == 1.0 == True
     found = [
         repr(choice) if twice else label for label, choice, twice in zip(found, choices, clash, strict=True)
     ]
@@ -172,12 +174,6 @@ def labels_written(labels: Sequence[Label]) -> list[Any]:
     return [repr(label) if isinstance(label, tuple) else label for label in labels]
 
 
-def is_changed_by_storages(distribution: Any) -> bool:
-    """Whether what a storage gives back may not be equal to what the objective says: tuples become lists."""
-    kept = kind(distribution) == "categorical"
-    return kept and any(isinstance(choice, list | tuple | dict) for choice in distribution.choices)
-
-
 def _label(choice: Any) -> Label:
     try:
         return names.checked(names.from_plain(choice))
@@ -186,13 +182,14 @@ def _label(choice: Any) -> Label:
 
 
 def hull(distributions: Sequence[Any]) -> Any:
-    """The smallest distribution of numbers that holds all of these."""
-    first = distributions[0]
+    """The smallest distribution of numbers that holds all of these, which are of one kind."""
+    known, first = require("optuna.distributions", extra="optuna"), distributions[0]
     low, high = min(d.low for d in distributions), max(d.high for d in distributions)
     step = first.step
     if step is not None and any(d.step != step or not _is_whole((d.low - low) / step) for d in distributions):
         step = 1 if kind(first) == "int" else None
-    return type(first)(low, high, log=first.log, step=step)
+    made = known.IntDistribution if kind(first) == "int" else known.FloatDistribution  # others are of old
+    return made(low, high, log=first.log, step=step)
 
 
 def _is_whole(steps: float) -> bool:

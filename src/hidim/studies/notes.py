@@ -7,7 +7,6 @@ database takes. It says for which space it was written: in another one it means 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import logging
 import zlib
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hidim._types import Array
+from hidim.events import check_meta, is_deep
 
 logger = logging.getLogger("hidim")
 
@@ -35,6 +35,18 @@ FAILED = "hidim:failed"
 
 #: That a trial was broken off, and says nothing.
 INTERRUPTED = "hidim:interrupted"
+
+
+class Once:
+    """Warnings, each of which is said of the first trial that it is about."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, text: str, *about: Any) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            logger.warning(text, *about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +73,10 @@ class Note:
         put(FIRST, {"pieces": len(pieces), "crc": _crc(text), "text": pieces[0]})
 
     @classmethod
-    def read(cls, attributes: Mapping[str, Any], number: int) -> Note | None:
-        """The note of a trial; None if there is none, or what is there is none."""
+    def read(
+        cls, attributes: Mapping[str, Any], number: int, tell: Callable[..., None] = logger.warning
+    ) -> Note | None:
+        """The note of a trial; None if there is none, or what is there is none, which is said by `tell`."""
         first = attributes.get(FIRST)
         if first is None:
             return None
@@ -73,11 +87,13 @@ class Note:
             data = json.loads(text)
             space, meta = data["space"], data["meta"]
             point = np.frombuffer(base64.b64decode(data["point"]), dtype="<f4").astype(np.float64)
-        except (KeyError, TypeError, ValueError, binascii.Error) as error:
-            logger.warning("what hidim noted with trial %d is damaged and ignored: %r", number, error)
-            return None
-        if not isinstance(space, str) or not isinstance(meta, dict):
-            logger.warning("what hidim noted with trial %d is damaged and ignored", number)
+            if not isinstance(space, str) or not isinstance(meta, dict) or is_deep(meta):
+                raise ValueError("it is no note")
+            check_meta(meta, "the note")
+            if (abs(point - 0.5) > 0.5).any():
+                raise ValueError("the point is not in the unit cube")
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            tell("what hidim noted with trial %d is damaged and ignored: %r", number, error)
             return None
         return cls(space, meta, point)
 

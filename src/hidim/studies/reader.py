@@ -8,8 +8,8 @@
     running     a running trial, at the point that was suggested as far as nothing else was evaluated
     waiting     the same, if it was enqueued with all its parameters
 
-Trials that do not fit the space, as after a change of ranges, and those that never asked for a parameter are
-left out.
+Trials that do not fit the space, as after a change of ranges, those that never asked for a parameter, and
+those whose value or end was lost are left out. An attribute that makes no sense is none.
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import reprlib
 import statistics
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from hidim._types import Params
 from hidim.errors import MethodError, ParameterError, SpaceError
+from hidim.events import NUMBERS, TABLE, Kind
 from hidim.space import Choice, Float, Int, Space, Vector
 from hidim.space.parameters import Parameter
 from hidim.studies.coders import Coder, kind, value_at
-from hidim.studies.notes import FAILED, FORMAT, INTERRUPTED, Note
+from hidim.studies.notes import FAILED, FORMAT, INTERRUPTED, Note, Once
 from hidim.studies.shape import Shape
 from hidim.trial import History, Trial
 
@@ -72,7 +76,8 @@ class StudyReader:
     """
 
     def __init__(self, space: Space | None = None) -> None:
-        self._shape = Shape(space)
+        self._tell = Once()
+        self._shape = Shape(space, self._tell)
         self._done: dict[int, Any] = {}
         self._retried: set[int] = set()
         self._space, self._fingerprint = space or Space(), ""
@@ -117,7 +122,7 @@ class StudyReader:
         """Trials that have finished since."""
         for trial in trials:
             self._done[trial.number] = trial
-            self._retried.update(trial.system_attrs.get("retry_history", ()))
+            self._retried.update(self._attribute(trial, "retry_history", NUMBERS, []))
             self.is_constrained |= any(key.startswith("constraints") for key in trial.system_attrs)
             complete = trial.state.name == "COMPLETE"
             self._shape.add(trial.number, trial.params, trial.distributions, complete=complete)
@@ -138,25 +143,26 @@ class StudyReader:
         if len(gone) <= self._told:
             return
         self._told = 2 * len(gone)
-        died = [_is_lost(trial, Note.read(trial.system_attrs, trial.number)) for trial in gone]
-        lost = sum(died)
-        empty = sum(not trial.params and not dead for trial, dead in zip(gone, died, strict=True))
-        whys = {
-            "that do not fit what its parameters are now": len(gone) - lost - empty,
-            "without parameters": empty,
-            "given up by a worker that died": lost,
-        }
+        whys = Counter(self._why_left_out(trial) for trial in gone)
         logger.warning(
             "%d of %d finished trials of the study are left out: %s",
             len(gone),
             len(self._done),
-            ", ".join(f"{count} {why}" for why, count in whys.items() if count),
+            ", ".join(f"{count} {why}" for why, count in whys.most_common()),
         )
+
+    def _why_left_out(self, trial: Any) -> str:
+        if not _is_whole(trial):
+            return "without a value or the time of their end"
+        if _is_lost(trial, self._note(trial)):
+            return "given up by a worker that died"
+        return "that do not fit what its parameters are now" if trial.params else "without parameters"
 
     def _finished(self, maximize: bool) -> list[Trial]:
         """By the order of finishing, which is their rank."""
-        order = sorted(self._done.values(), key=lambda t: (t.datetime_complete.timestamp(), t.number))
-        found = [kept for t in order if (kept := self._kept[t.number]) and t.number not in self._retried]
+        there = [t for t in self._done.values() if self._kept[t.number] and t.number not in self._retried]
+        order = sorted(there, key=lambda t: (t.datetime_complete.timestamp(), t.number))
+        found = [kept for t in order if (kept := self._kept[t.number])]
         values = [t.value for t in found if t.value is not None and not self._is_pruned(t)]
         least = (min if maximize else max, statistics.median(values)) if values else None
         for rank, trial in enumerate(found):
@@ -177,12 +183,23 @@ class StudyReader:
 
     # -- single trials -------------------------------------------------------------------------------------
 
+    def _note(self, trial: Any) -> Note | None:
+        return Note.read(trial.system_attrs, trial.number, self._tell)
+
+    def _attribute(self, trial: Any, name: str, kind: Kind, missing: Any) -> Any:
+        """What Optuna itself noted with a trial; `missing` where it has not, or it is something else."""
+        found = trial.system_attrs.get(name, missing)
+        if kind.holds(found):
+            return found
+        about = f"{name} of trial %d is passed over: it must be {kind.words}, not %s"
+        self._tell(about, trial.number, reprlib.repr(found))
+        return missing
+
     def _as_trial(self, trial: Any) -> Trial | None:
-        note = Note.read(trial.system_attrs, trial.number)
-        value, reason = _outcome(trial)
-        complete = trial.state.name == "COMPLETE"
-        if _is_lost(trial, note) or (complete and self._space and not trial.params):
+        note, complete = self._note(trial), trial.state.name == "COMPLETE"
+        if not _is_whole(trial) or _is_lost(trial, note) or (complete and self._space and not trial.params):
             return None
+        value, reason = _outcome(trial)
         params = self._params(trial.params, None if complete else note, fill=complete)
         if params is None:
             return None
@@ -219,8 +236,8 @@ class StudyReader:
             )
 
     def _pending(self, trial: Any) -> Trial | None:
-        note = Note.read(trial.system_attrs, trial.number)
-        given = {**trial.system_attrs.get("fixed_params", {}), **trial.params}
+        note = self._note(trial)
+        given = {**self._attribute(trial, "fixed_params", TABLE, {}), **trial.params}
         params = self._params(given, note, fill=False) if self._space else None
         return None if params is None else Trial(params, trial.number, meta=self._meta(note, params)).frozen()
 
@@ -232,8 +249,8 @@ class StudyReader:
             note: of what was suggested, for the rest.
             fill: whether parameters that nobody asked for are put into the middle of their ranges.
         """
-        suggested = self._space.decode(note.point) if note and self._is_current(note) else {}
         try:
+            suggested = self._space.decode(note.point) if note and self._is_current(note) else {}
             known = {n: coder for n in values if (coder := self._coders.get(n)) is not None}
             if any(self._is_past(coder, values[n]) for n, coder in known.items()):
                 return None
@@ -264,6 +281,12 @@ def _is_lost(trial: Any, note: Note | None) -> bool:
     return trial.state.name == "FAIL" and note is not None and FAILED not in trial.system_attrs
 
 
+def _is_whole(trial: Any) -> bool:
+    """Whether it has ended at a time, and with one value if it is complete: storages may lose both."""
+    has_value = trial.state.name != "COMPLETE" or [isinstance(v, Real) for v in trial.values or ()] == [True]
+    return has_value and trial.datetime_complete is not None
+
+
 def _outcome(trial: Any) -> tuple[float | None, str]:
     """The value of a trial, or why there is none."""
     if trial.state.name == "FAIL":
@@ -273,7 +296,7 @@ def _outcome(trial: Any) -> tuple[float | None, str]:
         value = steps[max(steps)] if steps else math.nan
     else:
         value = trial.value
-    if math.isfinite(value):
+    if isinstance(value, Real) and math.isfinite(value):
         return float(value), ""
     return None, f"the value is {value}" if trial.state.name == "COMPLETE" else "pruned before any value"
 

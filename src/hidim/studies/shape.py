@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from hidim.errors import SpaceError
 from hidim.space import Choice, Space
 from hidim.space.assemble import assembled
 from hidim.space.labels import Label
 from hidim.studies.coders import Coder, could_be_choice, kind, options
-from hidim.studies.ranges import Ranges
+from hidim.studies.notes import Once
+from hidim.studies.ranges import Ranges, kind_of
 from hidim.studies.tree import Gate, affordable, dependencies, edges
-
-logger = logging.getLogger("hidim")
 
 
 class Shape:
@@ -23,30 +22,37 @@ class Shape:
 
     Args:
         given: the space, if it is known.
+        tell: by which warnings are said.
     """
 
-    def __init__(self, given: Space | None = None) -> None:
-        self._given = given
+    def __init__(self, given: Space | None, tell: Once) -> None:
+        self._given, self._tell = given, tell
         self._ranges: dict[str, Ranges] = {}
         self._had: list[frozenset[str]] = []  # by trial
         self._complete: list[bool] = []
-        self._values: dict[str, list[Any]] = {}  # of what may be a gate, by trial; None where it was missing
-        self._told = False
+        # Of what may be a gate, by trial; None where it was missing, or of another kind.
+        self._values: dict[tuple[str, Any], list[Any]] = {}
 
     def add(
         self, number: int, values: Mapping[str, Any], distributions: Mapping[str, Any], *, complete: bool
     ) -> None:
         """A finished trial; one that is not complete may have stopped before it asked for everything."""
+        kinds: dict[str, Any] = {}
         for name, distribution in distributions.items():
-            ranges = self._ranges.get(name)
-            if ranges is None:
-                ranges = self._ranges[name] = Ranges()
-                if could_be_choice(distribution):
-                    self._values[name] = [None] * len(self._had)
-            ranges.add(number, distribution)
-        for name, column in self._values.items():
-            value = values.get(name)
-            column.append(distributions[name].to_internal_repr(value) if name in distributions else None)
+            ranges = self._ranges.get(name) or Ranges()
+            try:
+                _ = name in self._ranges or Space({name: Choice("")})  # there may be odd names
+                ranges.add(number, distribution)
+            except SpaceError as error:
+                self._tell("the range of %r in trial %d is passed over: %s", name, number, error)
+                continue
+            self._ranges[name] = ranges
+            if could_be_choice(distribution):
+                kinds[name] = kind_of(distribution)
+                self._values.setdefault((name, kinds[name]), [None] * len(self._had))
+        for (name, of), column in self._values.items():
+            there = kinds.get(name) == of
+            column.append(distributions[name].to_internal_repr(values[name]) if there else None)
         self._had.append(frozenset(distributions))
         self._complete.append(complete)
 
@@ -78,9 +84,8 @@ class Shape:
             for name, every in edges(found, labels).items()
         }
         written, cut = affordable(list(parameters), known)
-        if cut and not self._told:
-            self._told = True
-            logger.warning("the tree is too large to be written down: %s stand at its root", ", ".join(cut))
+        if cut:
+            self._tell("the tree is too large to be written down: %s stand at its root", ", ".join(cut))
         return assembled(parameters, written), coders
 
     def _ordered(self) -> list[tuple[str, Ranges]]:
@@ -104,10 +109,11 @@ class Shape:
 
     def _gate(self, name: str) -> Gate | None:
         whole = self._ranges[name].whole
-        if name not in self._values or not could_be_choice(whole):
+        column = self._values.get((name, kind_of(whole)))
+        if column is None or not could_be_choice(whole):
             return None
-        values = np.array([-1.0 if value is None else float(value) for value in self._values[name]])
-        missing = np.array([value is None for value in self._values[name]])
+        values = np.array([-1.0 if value is None else float(value) for value in column])
+        missing = np.array([value is None for value in column])
         if kind(whole) == "categorical":
             return Gate(name, np.where(missing, -1.0, values), len(whole.choices), ordered=False)
         codes = (values - whole.low) / whole.step

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import zlib
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from optuna.trial import FrozenTrial
 
 from hidim._threads import single_threaded
 from hidim._types import Params
-from hidim.errors import MethodError
+from hidim.errors import MethodError, SpaceError
 from hidim.integrations.optuna.turns import Turns
 from hidim.methods import Method, Suggestion, Task
 from hidim.optimizer import drawn_seed, is_whole
 from hidim.space import Choice, Space
-from hidim.space.labels import Label
 from hidim.studies import Reading, StudyReader
-from hidim.studies.coders import Coder, is_changed_by_storages, value_at
+from hidim.studies.coders import Coder, value_at
 from hidim.studies.notes import Note
 
 logger = logging.getLogger("hidim")
@@ -32,14 +30,6 @@ SEED = "hidim:seed"
 
 #: Trials whose suggestions are kept in mind.
 TRIALS = 1000
-
-
-@dataclass(frozen=True, eq=False)
-class Suggested:
-    """For one trial: a configuration of the space, and those of its values that Optuna knows already."""
-
-    params: Params
-    values: dict[str, Any]
 
 
 class Advice:
@@ -62,6 +52,7 @@ class Advice:
     ) -> None:
         self._storage, self._study = study._storage, study._study_id
         self._method, self._given, self._own_seed = method, space, seed
+        self._parameters = {} if space is None else {each.name: each.parameter for each in space.vertices}
         self._budget, self._noisy = budget, noisy
         # In memory there is one process, whose threads wait for each other.
         in_memory = isinstance(self._storage, InMemoryStorage)
@@ -74,32 +65,26 @@ class Advice:
         self._maximize = self._storage.get_study_directions(self._study)[0].name == "MAXIMIZE"
         self._seed = self._kept_seed() if self._own_seed is None else int(self._own_seed)
         self._task: tuple[str, Task] | None = None
-        self._read: tuple[int, Reading] | None = None
-        self._suggested: dict[int, Suggested] = {}
+        self._suggested: dict[int, Params] = {}
         self._told: set[str] = set()
         self._drawn: dict[int, list[str]] = {}
 
-    def known(self, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """The parameters that can be suggested together: those that finished trials had."""
-        reading = self._reading(trial)
-        self._read = (trial._trial_id, reading)
-        there = {vertex.name for vertex in reading.space.vertices}
-        known = {name: coder.distribution for name, coder in reading.coders.items() if name in there}
-        return {n: each for n, each in known.items() if not (each.single() or is_changed_by_storages(each))}
-
-    def suggested(self, trial: FrozenTrial) -> dict[str, Any]:
-        """Values for a trial, by name; of parameters that are active as far as is known."""
-        return self._whole(trial).values
-
-    def alone(self, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
-        """The value of a parameter that was not suggested with the others, or not within its range."""
-        params = self._whole(trial).params
+    def value(self, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
+        """That of one parameter in what is suggested for the trial."""
+        params = self._whole(trial)
         if distribution.single():
             return Coder(distribution).single
         if name in params:
-            labels = self._labels(name)
-            return self._written(name, Coder(distribution, labels is not None, labels or ()), params[name])
-        if self._given is not None and all(name != vertex.name for vertex in self._given.vertices):
+            known = self._parameters.get(name)
+            labels = known.labels if isinstance(known, Choice) else ()
+            coder = Coder(distribution, bool(labels), labels)
+            try:
+                return self._written(name, coder, params[name])
+            except SpaceError:
+                if self._given is not None:
+                    raise
+            self._tell_once(name, "parameter %r was of another kind so far: it is drawn at random", name)
+        elif self._given is not None and name not in self._parameters:
             self._tell_once(name, "parameter %r is not in the given space: it is drawn at random", name)
         elif name in self._reader.names:
             about = "parameter %r was not expected in trial %d, by its choices: it is drawn at random"
@@ -120,13 +105,6 @@ class Advice:
                 ", ".join(names),
             )
 
-    def _labels(self, name: str) -> tuple[Label, ...] | None:
-        """Those of the given space, if it has options for what may be an integer."""
-        for vertex in () if self._given is None else self._given.vertices:
-            if vertex.name == name and isinstance(vertex.parameter, Choice):
-                return vertex.parameter.labels
-        return None
-
     def _written(self, name: str, coder: Coder, value: Any) -> Any:
         """As Optuna has it; where the objective has another range than the space, that is said."""
         found = coder.write(value)
@@ -141,7 +119,7 @@ class Advice:
 
     # -- suggestions ---------------------------------------------------------------------------------------
 
-    def _whole(self, trial: FrozenTrial) -> Suggested:
+    def _whole(self, trial: FrozenTrial) -> Params:
         found = self._suggested.get(trial._trial_id)
         if found is None:
             found = self._suggested[trial._trial_id] = self._made(trial)
@@ -149,20 +127,15 @@ class Advice:
                 del self._suggested[old]
         return found
 
-    def _made(self, trial: FrozenTrial) -> Suggested:
-        known, self._read = self._read, None
-        reading = known[1] if known is not None and known[0] == trial._trial_id else self._reading(trial)
+    def _made(self, trial: FrozenTrial) -> Params:
+        reading = self._reading(trial)
         if not len(reading.space):
             self._note(trial, Note(reading.fingerprint, {}, np.empty(0)))  # by which it is one of hidim's
-            return Suggested({}, {})
+            return {}
         if self._turns is None:
-            params = self._noted(reading, trial)
-        else:
-            with self._turns.turn(trial):
-                reading = self._reading(trial)
-                params = self._noted(reading, trial)
-        coders = {name: coder for name in params if (coder := reading.coders.get(name)) is not None}
-        return Suggested(params, {n: self._written(n, coder, params[n]) for n, coder in coders.items()})
+            return self._noted(reading, trial)
+        with self._turns.turn(trial):
+            return self._noted(self._reading(trial), trial)
 
     def _noted(self, reading: Reading, trial: FrozenTrial) -> Params:
         """A suggestion that the storage has a note of: others see it before the trial has its parameters."""

@@ -89,20 +89,21 @@ class OptunaSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         with self._lock:
-            return self._advice(study).known(trial)
+            self._advice(study)  # which refuses several objectives
+        return {}  # what stands here would have to be of the kind that is asked for, or Optuna ends the trial
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        with self._lock:
-            found = self._advice(study).suggested(trial) if search_space else {}
-        return {name: found[name] for name in search_space if name in found}
+        return {
+            name: self.sample_independent(study, trial, name, each) for name, each in search_space.items()
+        }
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         with self._lock:
-            return self._advice(study).alone(trial, param_name, param_distribution)
+            return self._advice(study).value(trial, param_name, param_distribution)
 
     def after_trial(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None

@@ -88,6 +88,6 @@ class Turns:
             for other in running
             if other.number not in self._dead | {trial.number}
             and isinstance(turn := other.system_attrs.get(TURN), int)
-            and turn != NONE
+            and turn >= 0
             and FIRST not in other.system_attrs
         }
