@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -293,19 +293,12 @@ def _places(space: Mapping[str, Any]) -> dict[str, str]:
 
 
 def changes(found: Event, wanted: Event) -> Iterator[tuple[str, str]]:
-    """What a run was written with and what it goes on with, as ("seed 3", "seed 4").
-
-    Of methods the settings that differ; those that came later count as what they were before.
-    """
+    """What a run was written with and what it goes on with, as ("seed 3", "seed 4"), or settings of a method."""
     for key in ("method", "seed"):
         was, now = found.get(key), json.loads(json.dumps(wanted.get(key)))
         if was == now:
             continue
         if isinstance(was, Mapping) and isinstance(now, Mapping):
-            with suppress(HidimError):  # of a method that is not known here: told as it stands
-                was = json.loads(json.dumps(serial.write_method(method_of(found))))
-            if was == now:
-                continue
             before, after = _settings(was), _settings(now)
             same = was.get("name") == now.get("name")
             names = [name for name in {**before, **after} if same and before.get(name) != after.get(name)]

@@ -121,11 +121,6 @@ class Optimizer:
         return is_noisy(self._task, self.history)
 
     @property
-    def is_best_by_mean(self) -> bool:
-        """Whether `best` is the model's choice."""
-        return best_of(self._task, self.method, self.history)[1]
-
-    @property
     def best(self) -> CompleteTrial:
         """The complete trial with the best value; the first of equals.
 

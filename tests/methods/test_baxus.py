@@ -265,7 +265,7 @@ def test_points_of_another_sketch_are_not_taken_for_own_ones(tmp_path):
 def test_of_noisy_values_the_model_names_the_best():
     rng = np.random.default_rng(0)
     optimizer = told(EAGER, 12, lambda p: bowl(p) + 0.3 * rng.standard_normal(), noisy=True)
-    assert optimizer.is_best_by_mean
+    assert optimizer.result().by_model
     means = EAGER.means(Task(CUBE, seed=0, noisy=True), optimizer.history)
     assert optimizer.best.number == optimizer.history.complete[int(np.argmin(means))].number
 

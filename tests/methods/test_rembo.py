@@ -253,14 +253,14 @@ def test_of_noisy_values_the_model_makes_better_ones_and_names_the_best():
     means = optimizer.method.means(Task(CUBE, seed=0, noisy=True), optimizer.history)
     truth, values = (np.array(v) for v in zip(*((bowl(t.params), t.value) for t in complete), strict=True))
     assert np.mean((means - truth) ** 2) < 0.9 * np.mean((values - truth) ** 2)
-    assert optimizer.is_best_by_mean
+    assert optimizer.result().by_model
     assert optimizer.best.number == complete[int(np.argmin(means))].number
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e300])
 def test_noisy_values_may_be_of_any_size(unit):
     optimizer = told(QUICK, 8, objective=lambda p: unit * bowl(p), noisy=True)
-    assert optimizer.is_best_by_mean
+    assert optimizer.result().by_model
     assert optimizer.best.value < unit * np.median([bowl(t.params) for t in optimizer.history])
     assert not any("fallback" in t.meta for t in optimizer.history)
 
@@ -275,7 +275,7 @@ def test_losses_are_transformed_as_the_evidence_says_unless_that_is_unwanted(out
 
 def test_of_few_noisy_values_the_best_is_that_with_the_best_value():
     optimizer = told(configured("rembo", low=2), 6, noisy=True)
-    assert not optimizer.is_best_by_mean
+    assert not optimizer.result().by_model
     assert optimizer.best.value == min(t.value for t in optimizer.history)
 
 
@@ -319,7 +319,7 @@ def test_a_bad_trial_from_elsewhere_is_not_the_best_of_noisy_ones(maximize):
     for _ in range(7):
         trial = optimizer.ask()
         optimizer.tell(trial, sign * bowl(trial.params))
-    assert optimizer.is_best_by_mean
+    assert optimizer.result().by_model
     assert optimizer.best.number > 0
 
 

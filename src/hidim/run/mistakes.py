@@ -38,8 +38,7 @@ def failed_alike(mistakes: Sequence[Mistake], trials: int, most: int | None) -> 
         'the first 5 trials all failed alike'
         >>> failed_alike([Mistake("ValueError")] * 49, trials=49, most=5)
     """
-    if most is None or len(mistakes) < trials or len(set(mistakes)) != 1:
-        return None
-    if trials < most * mistakes[0].weight:
+    alike = len(mistakes) == trials and len(set(mistakes)) == 1
+    if most is None or not alike or trials < most * mistakes[0].weight:
         return None
     return f"the first {trials} trials all failed alike" if trials > 1 else "it would be so in every trial"

@@ -202,8 +202,8 @@ def distribution_of(parameter: Parameter) -> Any:
     match parameter:
         case Float(low=low, high=high, log=log, step=step):
             return known.FloatDistribution(low, high, log=log, step=step)
-        case Int(low=low, high=high, log=log):
-            return known.IntDistribution(low, high, log=log)
+        case Int(low=low, high=high, log=log, step=step):
+            return known.IntDistribution(low, high, log=log, step=step)
         case Choice(labels=labels):
             return known.CategoricalDistribution(labels_written(labels))
         case _:

@@ -226,7 +226,8 @@ class StudyReader:
                     here.low,
                     here.high,
                 )
-        names = params.keys() - trial.params.keys() - self._unasked
+        varied = {name for name, parameter in self._given.items() if parameter.width}
+        names = (params.keys() & varied) - trial.params.keys() - self._unasked
         if names:
             self._unasked |= names
             logger.warning(
