@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import pickle
+import sqlite3
 import subprocess
 import sys
 import threading
+import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution, IntDistribution
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
+from optuna.trial import TrialState as State
+from optuna.trial import create_trial
 
 import hidim
 from hidim import METHODS, Choice, Float, Int, Space
@@ -24,6 +30,7 @@ from hidim.errors import HidimError, MethodError, SpaceError
 from hidim.integrations.optuna import from_study, to_study, turns
 from hidim.integrations.optuna.advice import Advice
 from hidim.studies import read_study
+from hidim.studies.notes import FIRST
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -225,8 +232,9 @@ def test_a_study_that_was_deleted_is_forgotten(tmp_path):
     copied = optuna.load_study(
         study_name=second.study_name, storage=f"sqlite:///{tmp_path}/s.db", sampler=hidim.OptunaSampler()
     )
-    found = [study.sampler.infer_relative_search_space(study, study.trials[2]) for study in (second, copied)]
-    assert found[0] == found[1] == {"y": FloatDistribution(0, 1)}
+    for study in (second, copied):
+        study.ask({"y": FloatDistribution(0, 1)})
+        assert set(study.sampler._advice(study)._reader.names) == {"y"}
     assert storage.get_study_system_attrs(second._study_id)["hidim:seed"] == sampler._advice(second)._seed
 
 
@@ -240,6 +248,79 @@ def test_damaged_attributes_are_no_end_of_a_study(tmp_path):
     study.sampler = hidim.OptunaSampler()
     study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=1)
     assert study.trials[-1].state.name == "COMPLETE"
+
+
+LOG, N = FloatDistribution(1e-3, 1, log=True), IntDistribution(0, 9)
+AB, BC = CategoricalDistribution(("a", "b")), CategoricalDistribution(("b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("trials", "now", "known"),
+    [
+        ([(LOG, 0.5), (X["x"], 0.0), (LOG, 0.25)], LOG, [0.5, 0.25]),
+        ([(X["x"], 0.0), (LOG, 0.5)], X["x"], [0.0, 0.5]),
+        ([(FloatDistribution(0, 9), 0.5), (N, 3), (FloatDistribution(0, 9), 4.0)], N, [3, 4]),
+        ([(AB, "a"), (BC, "b"), (AB, "b")], BC, ["b", "b"]),
+        ([(AB, "a"), (X["x"], 0.5)], AB, ["a"]),
+        ([(X["x"], 0.25), (FloatDistribution(0, math.inf), 0.5)], X["x"], [0.25, 0.5]),
+    ],
+)
+def test_a_parameter_is_of_the_kind_that_it_is_now(trials, now, known, caplog):
+    """What fits of trials in which it was another one is known: Optuna lets these be added."""
+    study = optuna.create_study(sampler=hidim.OptunaSampler(seed=0))
+    for distribution, value in trials:
+        study.add_trial(create_trial(params={"x": value}, distributions={"x": distribution}, value=1.0))
+    for _ in range(4):
+        study.tell(study.ask({"x": now}), 2.0)
+    endless = sum(getattr(distribution, "high", 0) == math.inf for distribution, _ in trials)
+    assert caplog.text.count("the range of 'x' in trial 1 is passed over") == endless
+    assert [t.params["x"] for t in read_study(study).history if t.value == 1.0] == known
+
+
+def test_attributes_and_notes_that_make_no_sense_are_passed_over_and_that_is_said_once(caplog):
+    def objective(trial):
+        return trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 0, 1)
+
+    study = run(objective, 4, hidim.OptunaSampler("baxus", seed=0))
+    known = json.loads(study.trials[-1].system_attrs[FIRST]["text"])
+    for change in ({"doublings": 10**30}, {"y": "abc"}, {"y": []}):
+        text = json.dumps(known | {"meta": known["meta"] | change})
+        note = {"pieces": 1, "crc": zlib.crc32(text.encode()), "text": text}
+        study.add_trial(create_trial(state=State.RUNNING, system_attrs={FIRST: note, "fixed_params": None}))
+    retried = {"retry_history": None}
+    study.add_trial(create_trial(params={"x": 0.5}, distributions=X, value=1.0, system_attrs=retried))
+    study.optimize(objective, n_trials=4)
+    for said in (
+        "noted with trial 4 is damaged",
+        "fixed_params of trial 4 is passed over",
+        "retry_history of trial 7 is passed over",
+    ):
+        assert caplog.text.count(said) == 1
+    assert "trial 5" not in caplog.text
+
+
+def test_rows_that_are_gone_are_no_end_of_a_study(tmp_path, caplog):
+    url, sampler = f"sqlite:///{tmp_path}/s.db", hidim.OptunaSampler("random", seed=0)
+    run(tree, 5, sampler, storage=url, study_name="s")
+    with closing(sqlite3.connect(tmp_path / "s.db")) as tables, tables:
+        tables.execute("DELETE FROM trial_values WHERE trial_id = 2")
+        tables.execute("DELETE FROM trial_params WHERE trial_id = 3")
+        tables.execute("UPDATE trials SET datetime_complete = NULL WHERE trial_id = 4")
+    study = optuna.load_study(study_name="s", storage=url, sampler=sampler)
+    study.optimize(tree, n_trials=2)
+    about = "3 of 5 finished trials of the study are left out: 2 without a value or the time of their end"
+    assert caplog.text.count(about) == 1
+    assert [trial.number for trial in read_study(study).history] == [0, 4, 5, 6]
+
+
+def test_baxus_suggests_while_others_are_enqueued():
+    study = optuna.create_study(sampler=hidim.OptunaSampler("baxus", seed=0))
+    space = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
+    study.tell(study.ask(space), 1.0)
+    for place in range(5):
+        study.enqueue_trial({"x": place / 5} | ({"y": 0.5} if place else {}))
+    assert study.ask(space).params["x"] == 0.0
+    assert len(study.trials[1].params) == 2
 
 
 def test_failures_are_learnt_from():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 
+import numpy as np
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
+from optuna.distributions import FloatDistribution, json_to_distribution
 from optuna.trial import TrialState as State
 
 from hidim.errors import MethodError, SpaceError
 from hidim.space import Float, Space, Vector
 from hidim.studies import read_study
+from hidim.studies.coders import hull
 from hidim.studies.notes import PIECE, Note
 from hidim.trial import TrialState
 
@@ -116,6 +119,24 @@ def test_long_notes_are_kept_in_pieces_and_damaged_ones_are_ignored(caplog):
     assert Note.read(kept, 7) is None
     assert "trial 7 is damaged" in caplog.text
     assert Note.read({"hidim:0": 3}, 0) is None
+    for meta, point in (
+        ({"fit": 3}, [0.5]),
+        ({"way": [[]] * 2}, [0.5]),
+        ({}, [math.inf]),
+        ({"a": nested(500)}, [0.5]),
+    ):
+        Note("mark", meta, np.array(point)).write(kept.__setitem__)
+        assert Note.read(kept, 0) is None
+
+
+def nested(depth):
+    return json.loads("[" * depth + "]" * depth)
+
+
+@pytest.mark.filterwarnings("ignore:UniformDistribution")
+def test_ranges_of_studies_of_years_ago_can_be_one():
+    old = '{{"name": "UniformDistribution", "attributes": {{"low": 0, "high": {}}}}}'
+    assert hull([json_to_distribution(old.format(high)) for high in (1, 3)]) == FloatDistribution(0, 3)
 
 
 def test_a_single_value_of_the_objective_is_what_it_is_in_a_given_space():
