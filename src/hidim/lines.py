@@ -293,7 +293,7 @@ def _places(space: Mapping[str, Any]) -> dict[str, str]:
 
 
 def changes(found: Event, wanted: Event) -> Iterator[tuple[str, str]]:
-    """What a run was written with and what it goes on with, as ("seed 3", "seed 4"), or settings of a method."""
+    """What a run was written with and what it goes on with, as ("seed 3", "seed 4")."""
     for key in ("method", "seed"):
         was, now = found.get(key), json.loads(json.dumps(wanted.get(key)))
         if was == now:
