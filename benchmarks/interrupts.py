@@ -1,10 +1,9 @@
 """Does a run that is interrupted give its result? Proved by trying.
 
-Runs are sent SIGINT or SIGTERM at random moments, some of them twice: `minimize` over threads, over
-processes, and `hidim tune`, with one, four and eight workers. What is evaluated takes a millisecond, so
-that most signals come while hidim is at work. A round fails if the run ends without a result or with
-another one than the journal has, if the journal has a damaged line, or if a value that a callback was
-told of is not in it.
+Runs are sent SIGINT or SIGTERM at random moments: `minimize` over threads, over processes, and `hidim
+tune`, with one, four and eight workers. What is evaluated takes a millisecond, so that most signals come
+while hidim is at work. A round fails if the run ends without a result or with another one than the
+journal has, if the journal has a damaged line, or if a value that a callback was told of is not in it.
 """
 
 from __future__ import annotations
@@ -103,8 +102,6 @@ def interrupted(kind: str, workers: int, number: signal.Signals, rng: random.Ran
             time.sleep(rng.uniform(0.01, 0.25))
             group = number is signal.SIGINT and rng.random() < 0.5  # as from a terminal
             (os.killpg if group else os.kill)(process.pid, number)
-            if rng.random() < 0.2:
-                os.kill(process.pid, number)  # and once more
             process.join(30)
             code, said, wrong = process.exitcode, out.read_text(), err.read_text()
             if code not in ((0,) if kind != "tune" else (0, 128 + number)) or (
