@@ -27,9 +27,6 @@ from hidim.trial import A_PAIR, CompleteTrial, Frozen, History, Measured, Trial,
 
 logger = logging.getLogger("hidim")
 
-#: What Python would make a number of.
-NO_NUMBER = (bool, str, bytes, bytearray)
-
 #: That no value was given, which is not the same as None.
 MISSING: Any = object()
 
@@ -409,7 +406,7 @@ def _as_float(value: Any) -> float:
     try:
         # Not by numpy's own functions, which take lists apart, and a list may hold itself.
         real = getattr(getattr(value, "dtype", None), "kind", "f") in "iuf"
-        if real and getattr(value, "ndim", 0) == 0 and not isinstance(value, NO_NUMBER):
+        if real and getattr(value, "ndim", 0) == 0 and not isinstance(value, bool | str | bytes | bytearray):
             return float(value)
     except OverflowError:  # an integer beyond all floats
         return math.inf

@@ -278,11 +278,13 @@ class Crew:
     def _abandon(self) -> None:
         """Leave an executor whose workers may hang; processes are killed, or the exit would wait for them."""
         processes: dict[int, Any] = getattr(self._executor, "_processes", None) or {}
-        workers = list(processes.values())
+        workers, manager = list(processes.values()), getattr(self._executor, "_executor_manager_thread", None)
         self._shut_down(wait=False)
         for worker in workers:
             with suppress(ValueError, ProcessLookupError):  # it is gone already
                 worker.kill()
+        if manager is not None:
+            manager.join(GRACE)  # or it and the exit of Python would close the same pipe
         self._given_up.clear()
 
     def _shut_down(self, *, wait: bool) -> None:
