@@ -42,6 +42,7 @@ class Contents:
 
     Args:
         run: the last event that describes the run; None if there is none.
+        objectives: what the objective was known by when trials were told, by their ids.
         trials: by the ids of their asks.
         damage: one line for a person about everything that could not be read.
         size: bytes up to the end of the last whole line.
@@ -50,6 +51,7 @@ class Contents:
     """
 
     run: Event | None = None
+    objectives: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     trials: dict[int, Trial] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
     size: int = 0
@@ -207,6 +209,7 @@ def _said(place: str) -> Iterator[None]:
 def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
     kind, trials = event["event"], contents.trials
     if kind == "run":
+        contents.run = event
         return
     number: int = event.get("id", -1)
     if kind == "ask":
@@ -226,6 +229,7 @@ def _apply(event: Event, line: int, space: Space, contents: Contents) -> None:
         rank, seconds = contents.finished, event["seconds"]
         trial = replace(trials[number], attributes=event.get("attributes", {}))
         contents.finished += 1
+        contents.objectives[number] = (contents.run or {}).get("objective", {})
         if kind == "tell":
             value, variance = event["value"], event["variance"]
             trials[number] = trial.completed(value, rank, variance=variance, seconds=seconds)

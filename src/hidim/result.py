@@ -23,7 +23,7 @@ from hidim.frame.noise import is_noisy
 from hidim.methods import METHODS, Method
 from hidim.space import Space
 from hidim.task import Task
-from hidim.trial import SHOWN, CompleteTrial, History
+from hidim.trial import CompleteTrial, History
 
 if TYPE_CHECKING:
     from hidim.insight import Branches, Components, Importance, Insight, Interactions
@@ -70,11 +70,12 @@ class Result:
     resumed: int = 0
 
     def __repr__(self) -> str:
-        how = " observed, the best mean of noisy values by the model" if self.by_model else ""
-        with np.printoptions(threshold=SHOWN, linewidth=sys.maxsize):
-            params = ", ".join(f"{name} = {value!r}" for name, value in self.best_params.items())
+        how = "by the model's mean, observed " if self.by_model else ""
+        with np.printoptions(threshold=6, edgeitems=2, precision=4, linewidth=sys.maxsize):
+            ordered = sorted(self.best_params.items(), key=lambda pair: hasattr(pair[1], "shape"))
+            params = ", ".join(f"{name} = {value!r}" for name, value in ordered)
         lines = [
-            f"Result: best {self.best_value!r}{how}, trial {self.best.number} of {len(self.history)} "
+            f"Result: best {how}{self.best_value!r}, trial {self.best.number} of {len(self.history)} "
             f"({self.history.counted})",
             params if len(params) <= WIDEST else f"{params[:WIDEST]}…",
             f"{self.stopped}; {self.resumed} from the journal" if self.resumed else self.stopped,
@@ -82,8 +83,8 @@ class Result:
         return "\n  ".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
-        how = " by the model's mean" if self.by_model else ""
-        title = f"best {self.best_value!r}{how}, trial {self.best.number} of {len(self.history)}"
+        how = "by the model's mean, observed " if self.by_model else ""
+        title = f"best {how}{self.best_value!r}, trial {self.best.number} of {len(self.history)}"
         return table(title, self.best_params.items()) + self.history.sparkline
 
     @property

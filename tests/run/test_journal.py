@@ -621,7 +621,7 @@ def test_a_journal_of_another_objective_is_told_or_refused(path, caplog):
 
     run(path, 3, function=scaled(1.0))
     result = run(path, 3, function=scaled(2.0))
-    assert "run.jsonl was written with another objective (factor changed)" in caplog.text
+    assert "run.jsonl has 3 trials of another objective (factor changed)" in caplog.text
     assert "3 of 3 trials from run.jsonl, none evaluated" in caplog.text
     assert (result.resumed, result.stopped) == (3, "all 3 trials were done already")
     with pytest.raises(HistoryError, match="another objective"):
@@ -629,7 +629,10 @@ def test_a_journal_of_another_objective_is_told_or_refused(path, caplog):
     with pytest.raises(MethodError, match="on_change must be"):
         run(path, function=scaled(1.0), on_change="ask")
     run(path, 5, function=scaled(2.0))  # which goes on with it
-    assert run(path, 5, function=scaled(2.0), on_change="error").resumed == 5
+    with pytest.raises(HistoryError, match="has 3 trials of another objective"):
+        run(path, 5, function=scaled(2.0), on_change="error")
+    with pytest.raises(HistoryError, match="has 2 trials of another objective"):
+        run(path, 5, function=scaled(1.0), on_change="error")
 
 
 def test_an_objective_that_goes_to_another_folder_does_not_lose_the_journal(monkeypatch, tmp_path):

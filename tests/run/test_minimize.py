@@ -153,7 +153,7 @@ def test_a_value_may_come_with_the_variance_of_its_noise():
     result = hidim.minimize(lambda p: Measured(p["x"], 0.01), SPACE, n_trials=13, seed=1)
     assert all(t.variance == 0.01 for t in result.history)
     assert result.noisy
-    assert "the best mean of noisy values by the model" in repr(result)
+    assert "best by the model's mean, observed" in repr(result)
     assert result.best in list(result.history)
 
 
@@ -361,7 +361,7 @@ def test_a_result_says_when_the_best_is_the_choice_of_the_model():
         )
         assert result.noisy
         assert result.by_model is by_model
-        assert ("best mean" in repr(result)) is by_model
+        assert ("by the model's mean" in repr(result)) is by_model
 
 
 def test_an_unknown_variance_as_large_as_can_be_does_not_cost_the_result():

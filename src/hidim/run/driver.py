@@ -255,12 +255,8 @@ class Driver:
                 self._optimizer.tell(number, value, variance=variance, seconds=seconds, attributes=attributes)
             except TrialError as error:
                 reason = str(error) if report.variance is not None else _no_value(report.value)
-                self._mistakes.append(
-                    Mistake(
-                        f"{type(report.value).__name__} is no value",
-                        DOUBTFUL if report.value is None else CERTAIN,
-                    )
-                )
+                weight = DOUBTFUL if report.value is None else CERTAIN
+                self._mistakes.append(Mistake(f"{type(report.value).__name__} is no value", weight))
             except Exception as error:  # what was returned cannot even be looked at
                 reason = in_words(error)
         if reason is not None:

@@ -61,7 +61,6 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], space: Space, settings: Mapping[str, Any]) -> None:
         self.path = _files.path_of(path).absolute()  # an objective may go to another folder
         self._space, self._settings = space, settings
-        self.changed: list[str] = []  # parts of the objective that are not as they were
         self._other: tuple[Event, list[tuple[str, str]]] | None = None  # what it goes on with, if it does
         existed = _files.exists(self.path, "opened")
         self._file = self._opened()
@@ -105,8 +104,9 @@ class Journal:
                 self.path,
                 run["method"]["name"],
             )
-        if contents.run is not None:
-            self.changed = differing(contents.run.get("objective", {}), run.get("objective", {}))
+        mine = run.get("objective", {})
+        told = (differing(known, mine) for known in contents.objectives.values())
+        self.changed = [parts for parts in told if parts]  # of the objective, trial by trial
         self.damage = contents.damage
         self.trials, self._ids = lines.renumbered(contents.trials)
         self._known = {trial.number: trial for trial in self.trials}

@@ -200,16 +200,14 @@ def _journal(
     journal = Journal(
         path, optimizer.space, optimizer.settings() | {key: value for key, value in known.items() if value}
     )
-    if journal.changed and journal.trials:
-        other = f"was written with another objective ({', '.join(journal.changed)} changed)"
+    if journal.changed:
+        parts = ", ".join(dict.fromkeys(part for parts in journal.changed for part in parts))
+        other = f"has {len(journal.changed)} trials of another objective ({parts} changed)"
         if on_change == "error":
             journal.close()
-            raise HistoryError(f"{journal.path} {other}: give another path, or leave on_change out")
-        logger.warning(
-            "%s %s: its trials count as trials of this one; if they are not, give another path",
-            journal.path.name,
-            other,
-        )
+            raise HistoryError(f"{journal.path} {other}: give another journal, or leave on_change out")
+        mend = "they count as trials of this one; if they are not, give another journal"
+        logger.warning("%s %s: %s", journal.path.name, other, mend)
     return journal
 
 
