@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -232,12 +231,6 @@ def test_losses_are_transformed_with_reluctance_only_if_they_span_orders_of_magn
         found[name] = inference.fitted(case, rng).outcome
     assert found["mild"] == "identity"
     assert found["wild"] != "identity"
-
-
-def test_histories_know_a_prior_by_what_it_was_before_it_had_more_settings():
-    before = "Flat(lengthscales='hierarchical') 5 null"
-    assert tag(Flat(), 5) == f"{zlib.crc32(before.encode()):08x}"
-    assert len({tag(Flat(), 5), tag(Flat(form="se"), 5), tag(Flat(), 6), tag(Flat(), 5, [[0]])}) == 4
 
 
 def test_noise_is_no_excuse_for_a_transform_that_spreads_out_what_is_crowded():
