@@ -36,8 +36,7 @@ from scipy.special import log_ndtr
 from hidim._types import Array, Mask
 from hidim.belief.priors import evenly
 from hidim.frame import Observations
-from hidim.frame.chances import CHANCE
-from hidim.frame.settled import UNSEARCHED
+from hidim.frame.observe import UNSEARCHED
 from hidim.gp.fit import fit
 from hidim.gp.hyperparameter import Hyperparameter
 from hidim.gp.model import Model
@@ -177,9 +176,8 @@ def has_place(posterior: Posterior) -> bool:
 def caution(history: History) -> float:
     """How careful the next suggestion has to be, from 0 to 1, by the failures among the last ones.
 
-    Trials that no search has suggested say nothing of that, however they ended, nor do those that gave an
-    option its chance.
+    Trials that no search has suggested say nothing of that, however they ended.
     """
-    last = [t for t in history.finished if t.meta.get("way", "added") not in (*UNSEARCHED, CHANCE)][-LAST:]
+    last = [t for t in history.finished if t.meta.get("way", "added") not in UNSEARCHED][-LAST:]
     failures = sum(trial.state is TrialState.FAILED for trial in last)
     return min(failures / MANY, 1.0)

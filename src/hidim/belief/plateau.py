@@ -1,12 +1,7 @@
-"""Is it time to look elsewhere?
+"""Is the run on a plateau?
 
-On a plateau, where several of the last trials had exactly the best value, parameters that are known not to
-matter could be changed for ever. And a run that has settled in a basin always finds a little more there, for
-under a transform that stretches what is close to the best value every digit counts as much as the one before.
-
-To look elsewhere means: the utility may ask for more than any improvement, every other suggestion of the
-search `Ways` starts from random points, far away, and no transform of the losses is used that would make much
-of what is close to the best value. When a run has settled says `hidim.frame.settled`.
+Where several of the last trials had exactly the best value, parameters that are known not to matter could be
+changed for ever. There a utility asks for more than any improvement.
 """
 
 from __future__ import annotations

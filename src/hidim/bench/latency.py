@@ -17,7 +17,7 @@ from itertools import product
 
 import numpy as np
 
-from hidim.belief.inference import Peak
+from hidim.belief.inference.peak import GROWTH
 from hidim.bench.base import Problem
 from hidim.bench.naming import PREFIX
 from hidim.bench.peers import Peer, check_method, make_peer
@@ -74,7 +74,7 @@ def measure_all(
     for dim, size, method in product(widths, list(sizes), methods):
         _task(family, dim)
         # hidim refits after a stretch of trials: what is timed must hold a whole one.
-        stretch = math.ceil(Peak().growth * size)
+        stretch = math.ceil(GROWTH * size)
         count = max(repeats, stretch) if method.startswith(PREFIX) else peer_repeats
         with one_thread(), spawn_pool(1) as pool:
             cell = pool.submit(measure, method, dim, size, count, family).result()

@@ -6,14 +6,14 @@ from hidim.frame.growing import Growing
 from hidim.frame.novelty import suggestion
 from hidim.frame.observe import Observations, observe
 from hidim.frame.subspaces import Subspaces
-from hidim.frame.zooming import Zooming
+from hidim.frame.window import Window
 
 #: Every frame by its name.
 FRAMES: dict[str, Frame] = {
     "cube": Cube(),
     "growing": Growing(),
     "subspaces": Subspaces(),
-    "zooming": Zooming(),
+    "window": Window(),
 }
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "Observations",
     "Scene",
     "Subspaces",
-    "Zooming",
+    "Window",
     "design",
     "observe",
     "suggestion",

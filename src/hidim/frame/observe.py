@@ -11,6 +11,10 @@ from hidim._types import Array, Params
 from hidim.task import Task
 from hidim.trial import History, Trial
 
+#: The way of trials that no model suggested, if they have one; of all that no search has suggested.
+DESIGN = "design"
+UNSEARCHED = (DESIGN, "probe", "given", "added", "random", "sobol")
+
 
 class Observations(NamedTuple):
     """Trials as points, in the order of finishing; inactive columns are NaN.

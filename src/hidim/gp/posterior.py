@@ -347,16 +347,16 @@ class Posterior:
         assert part is not None
         effects, own, log_amplitude = part
         weights, few = math.exp(log_amplitude) * effects.weights(own)[0], self.coarse(DRAWN)
-        phi = effects.features(few.x)
+        phi = effects.features(few.x, len(weights))
         rest = self.model.kernel.gram(self.theta[:-1], few.x).value - (phi * weights) @ phi.T
         noise = linalg.cholesky(rest, few.noises)[0] @ rng.standard_normal((len(few.y), draws))
         drawn = np.sqrt(weights) * rng.standard_normal((draws, len(weights)))
         corrections = linalg.solve(few.factor, (few.y - few.mean)[:, None] - phi @ drawn.T - noise)
         drawn += weights * (phi.T @ corrections).T
-        mean = weights * (effects.features(self.x).T @ self.alpha)
+        mean = weights * (effects.features(self.x, len(weights)).T @ self.alpha)
 
         def others(u: Array) -> Array:
-            return np.asarray(self._against(u).value @ self.alpha - effects.features(u) @ mean)
+            return np.asarray(self._against(u).value @ self.alpha - effects.features(u, len(mean)) @ mean)
 
         return DrawnEffects(effects, np.vstack([mean, drawn]), others)
 

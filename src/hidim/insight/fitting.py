@@ -27,7 +27,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hidim._types import Array, Indices
-from hidim.belief.inference.apart import are_set_apart, freed
 from hidim.belief.priors import Flat, Prior, Structure, Tree
 from hidim.belief.priors.tree import nodes
 from hidim.frame import Ground, Observations
@@ -35,6 +34,7 @@ from hidim.gp.fit import fit
 from hidim.gp.model import Model
 from hidim.gp.outcome import OUTCOMES
 from hidim.gp.posterior import Posterior
+from hidim.gp.untied import untied
 from hidim.insight.penalties import Cut, gap
 from hidim.space import Space
 from hidim.space.columns import Kind
@@ -182,8 +182,8 @@ def _tried(view: View, model: Model, seen: Observations, transform: Transform) -
     jacobian = float(np.sum(np.log(transform.slopes(seen.y))))
     steps = _affordable(x, 4e8, FIRST_STEPS)
     starts = []
-    if are_set_apart(view.prior, Ground(view.space)):
-        thetas.append(freed(model, x, y, {}, steps, variances))
+    if len(view.numbers) > 1 and not view.space.is_conditional:
+        thetas.append(untied(model, x, y, model.start, (), steps, variances))
     for place, theta in enumerate(thetas):
         found = fit(model, x, y, [theta], max_evaluations=steps, variances=variances).theta
         left_out = Posterior(model, found, x, y, variances=variances).leave_one_out()

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 
 from hidim._types import Array, Indices, Rng
-from hidim.belief.priors import Mixed
+from hidim.belief.priors import MainEffects
 from hidim.insight.fitting import View, plain
 from hidim.insight.importance import percent, total_effects
 from hidim.insight.learned import Learned, check_width, learn
@@ -95,7 +95,7 @@ def interactions(space: Space, history: History, *, maximize: bool) -> Interacti
 def _view(space: Space) -> View:
     """Main effects and a product kernel; in conditional spaces the product kernel alone."""
     view = plain(space)._replace(transforms=("identity",))
-    return view if space.is_conditional else view._replace(prior=Mixed())
+    return view if space.is_conditional else view._replace(prior=MainEffects())
 
 
 def _additive(space: Space, order: Indices, count: int, points: Array, values: Array) -> float:

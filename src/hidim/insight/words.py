@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hidim.errors import HidimError
-from hidim.frame.settled import DESIGN
+from hidim.frame.observe import DESIGN
 from hidim.insight.choices import LONGEST, branches, options
 from hidim.insight.components import last_structure
 from hidim.insight.findings import GOOD, POOR, Findings, trust

@@ -14,9 +14,8 @@ from hidim.methods.auto import Auto
 from hidim.methods.base import Method
 from hidim.methods.baxus import BAXUS
 from hidim.methods.bock import BOCK, BOCK_MAP, MATERN_SLICE
+from hidim.methods.default import DEFAULT, FLAT, GP
 from hidim.methods.elastic import ELASTIC
-from hidim.methods.gp import FLAT, GP
-from hidim.methods.mixed import MIXED
 from hidim.methods.random import RandomSearch, SobolSearch
 from hidim.methods.recipe import Recipe
 from hidim.methods.rembo import REMBO, REMBO_PAPER
@@ -34,12 +33,12 @@ METHODS: dict[str, Method] = {
         BAXUS,
         BOCK,
         BOCK_MAP,
+        DEFAULT,
         ELASTIC,
         FLAT,
         GP,
         LEAVES,
         MATERN_SLICE,
-        MIXED,
         PP_GP,
         RandomSearch(),
         REMBO,

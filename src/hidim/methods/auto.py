@@ -8,19 +8,19 @@ from hidim._limits import COLUMNS_WITHOUT_EMBEDDING
 from hidim._types import Array
 from hidim.methods.base import Method
 from hidim.methods.baxus import BAXUS
-from hidim.methods.mixed import MIXED
+from hidim.methods.default import DEFAULT
 from hidim.task import Suggestion, Task
 from hidim.trial import History
 
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """The default: `mixed`; beyond 5000 columns `baxus`."""
+    """`default`; beyond 5000 columns `baxus`."""
 
     name: str = "auto"
 
     def chosen(self, task: Task) -> Method:
-        return BAXUS if task.space.dim > COLUMNS_WITHOUT_EMBEDDING else MIXED
+        return BAXUS if task.space.dim > COLUMNS_WITHOUT_EMBEDDING else DEFAULT
 
     def check(self, task: Task) -> None:
         self.chosen(task).check(task)

@@ -39,7 +39,7 @@ BOCK = Recipe(
 BOCK_MAP = replace(
     BOCK,
     name="bock-map",
-    inference=Peak(outcome="reluctant", twins=False),
+    inference=Peak(outcome="reluctant"),
     search=Sprays(raw=1_000, sifted=50, refined=8),
 )
 

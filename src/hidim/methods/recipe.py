@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from hidim._settings import at_least, of_type
 from hidim._types import Array, Rng
-from hidim.acquisition.utility import Bold, Decision, Moment, Utility
+from hidim.acquisition.utility import Decision, Moment, Usual, Utility
 from hidim.belief.feasibility import Feasibility, learn_feasibility
 from hidim.belief.inference import Fitted, Inference, Peak, Study
 from hidim.belief.plateau import plateau
@@ -29,17 +29,14 @@ from hidim.belief.priors import Flat, Learnable, Prior
 from hidim.belief.probe import probe
 from hidim.errors import MethodError, NumericalError
 from hidim.frame import Cube, Frame, Scene, design, suggestion
-from hidim.frame.chances import CHANCE, chance
 from hidim.frame.noise import is_noisy
-from hidim.frame.settled import is_settled
 from hidim.gp.posterior import Posterior
 from hidim.methods.base import Method
 from hidim.methods.random import RandomSearch
 from hidim.methods.settings import registered_name
 from hidim.optim.base import Objective
-from hidim.search import Search, Situation, Target, Ways
+from hidim.search import Ascent, Search, Situation, Target
 from hidim.search.discrete import smooth
-from hidim.space.nodes import Branch
 from hidim.task import Suggestion, Task
 from hidim.trial import History
 
@@ -83,8 +80,8 @@ class Recipe(Method):
     frame: Frame = field(default_factory=Cube)
     prior: Prior = field(default_factory=Flat)
     inference: Inference = field(default_factory=Peak)
-    utility: Utility = field(default_factory=Bold)
-    search: Search = field(default_factory=Ways)
+    utility: Utility = field(default_factory=Usual)
+    search: Search = field(default_factory=Ascent)
     initial: int | None = 10
 
     def __post_init__(self) -> None:
@@ -110,10 +107,11 @@ class Recipe(Method):
                 f"{self.name}: its prior {prior!r} learns groups or directions: use inference='relearning', "
                 "or give the groups and delta=0"
             )
-        if any("additive" in part.needs for part in _within(self.utility)) and not self.search.needs:
+        if ("additive" in self.utility.needs) != ("groups" in self.search.needs):
             elastic = ", with elastic=True" if self.search.stretches else ""
             raise MethodError(
-                f"{self.name}: its utility is searched group by group: use search='paths'{elastic}"
+                f"{self.name}: a sum of the bounds of groups, and it alone, is searched group by group: "
+                f"utility='group-bounds' goes with search='paths'{elastic}"
             )
 
     def check(self, task: Task) -> None:
@@ -135,7 +133,7 @@ class Recipe(Method):
                 self.check(task)  # for those who ask no optimizer
             return self._design(scene, rng)
         try:
-            return self._model_based(scene, number, rng)
+            return self._model_based(scene, rng)
         except NumericalError as error:
             logger.warning("trial %d is a design point, because the model failed: %s", number, error)
             return self._design(scene, rng, fallback=str(error))
@@ -158,25 +156,18 @@ class Recipe(Method):
     def _initial(self, scene: Scene) -> int:
         return scene.ground.dim + 1 if self.initial is None else self.initial
 
-    def _model_based(self, scene: Scene, number: int, rng: Rng) -> Suggestion:
+    def _model_based(self, scene: Scene, rng: Rng) -> Suggestion:
         noisy = is_noisy(scene.task, scene.history)
-        ties, done = plateau(scene), _done(scene.task, number)
-        restless = not ties and not noisy and self._is_restless(scene, done, rng)
-        branch = self._branch(scene, done, rng, restless=restless, noisy=noisy)
-        if branch is not None:
-            scene, restless = replace(scene, ground=scene.ground.within(branch)), False
-        elsewhere = branch is None and (ties > 0 or restless)
-        study = self._study(scene, noisy=noisy, gentle=elsewhere, apart=restless)
+        study = self._study(scene, noisy=noisy)
         fitted = self.inference.fitted(study, rng)
         posteriors = study.posteriors(fitted)
         suggest = partial(suggestion, scene, rng=rng, repeat=noisy)
         suspected = math.exp(fitted.thetas[0, -1]) if fitted.judged and not noisy else 0.0
         if (found := probe(scene, suspected, rng)) is not None:
             point, twin = found
-            memory = study.remembered(fitted._replace(told={}), posteriors[0], point[0])
+            memory = study.remembered(fitted, posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
-        own = None if branch is None else branch.holds
-        decision = self.utility.decided(Moment(noisy, elsewhere, ties, done, own=own), rng)
+        decision = self.utility.decided(Moment(noisy, plateau(scene)), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
         n = len(scene.seen.y)
 
@@ -187,39 +178,17 @@ class Recipe(Method):
         target = self._target(scene, decision, feasibility, believed, stretched)
         losses = posteriors[0].smoothed if noisy else scene.seen.y
         ranked = scene.seen.x[np.argsort(losses, kind="stable")]
-        if branch is not None:
-            # What others have gained says nothing of what it is tried for, nor the other way round.
-            fitted = fitted._replace(told={})
-            ranked = ranked[held] if (held := branch.holds(ranked)).any() else ranked
-        points, way, told = self.search(target, Situation(scene, ranked, elsewhere), rng)
-        if branch is not None:
-            way, told = CHANCE, {**told, "option": branch.title}
+        points, way, told = self.search(target, Situation(scene, ranked), rng)
         memory = study.remembered(fitted, believed[0], points[0])
         learnt = {} if feasibility is None else feasibility.meta
         return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
 
-    def _branch(self, scene: Scene, done: float, rng: Rng, *, restless: bool, noisy: bool) -> Branch | None:
-        """The option that this suggestion gives a chance, if it does."""
-        ground, share = scene.ground, self.utility.chances
-        if share == 0.0 or ground.embedding is not None or not ground.space.is_conditional:
-            return None
-        if 0.0 < done >= self.utility.ending or not (restless or rng.random() < share):
-            return None
-        return chance(scene, rng, noisy=noisy)
-
-    def _is_restless(self, scene: Scene, done: float, rng: Rng) -> bool:
-        """Whether the run has settled and this suggestion is one that looks elsewhere."""
-        if 0.0 < done >= self.utility.ending:
-            return False
-        share, times, maximize = self.utility.restlessness, self.utility.calmness, scene.task.maximize
-        settled = share > 0.0 and is_settled(scene.trials, scene.ground.dim, maximize=maximize, times=times)
-        return settled and bool(rng.random() < share)
-
-    def _study(self, scene: Scene, *, noisy: bool, gentle: bool = False, apart: bool = False) -> Study:
-        """What the inference is asked; `apart` from what it is asked else, so that fits do not alternate."""
+    def _study(self, scene: Scene, *, noisy: bool) -> Study:
+        """What the inference is asked."""
         comparable = noisy and self.frame.several
-        by = type(self.inference).__name__ + (apart and self.inference.alternates) * ", apart"
-        return Study(self.prior, by, scene, noisy, gentle, comparable)
+        by = type(self.inference).__name__
+        by += f", {scene.key}" if "window" in scene.meta else ""
+        return Study(self.prior, by, scene, noisy, comparable)
 
     def _believed(
         self, scene: Scene, tag: str, posteriors: list[Posterior]
@@ -228,7 +197,7 @@ class Recipe(Method):
         inputs, seen = partial(self.prior.inputs, scene.ground), scene.seen
         failed = inputs(seen.failed)
         usable = seen._replace(x=posteriors[0].x, failed=failed)
-        held = self.prior.models(scene.ground, len(seen.y))[0]
+        held = self.prior.held(scene.ground, len(seen.y))
         feasibility = learn_feasibility(posteriors[0].model, tag, scene.trials, usable, held)
         if feasibility is not None:
             posteriors = [feasibility.discouraged(posterior, failed) for posterior in posteriors]
@@ -297,11 +266,6 @@ class Recipe(Method):
         memo, key = study.scene.task.memo, (study.scene.key, len(study.seen.y))
         known: Fitted | None = memo.get(self, key)
         return known or memo.keep(self, key, self.inference.fitted(study, np.random.default_rng(0)))
-
-
-def _done(task: Task, number: int) -> float:
-    """The share of the planned trials before this one; 0 where none were planned, or all of them are over."""
-    return number / task.budget if task.budget is not None and number < task.budget else 0.0
 
 
 def _within(part: Any) -> Iterator[Frame | Inference | Utility | Search]:

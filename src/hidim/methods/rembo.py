@@ -13,8 +13,8 @@ Trial t belongs to run t mod k (§3.1). `rembo` departs from the paper in ways t
 - they begin with points that are hardly clipped;
 - from three dimensions on points are compared by Ψ, which knows where A y leaves the cube;
 - losses are transformed as the evidence says;
-- it is the logarithm of expected improvement that is maximised, beyond a margin on a plateau and for half of
-  the suggestions of a run that has settled; beyond three dimensions by gradients.
+- it is the logarithm of expected improvement that is maximised, beyond a margin on a plateau; beyond three
+  dimensions by gradients.
 
 Both polish what was found by a few steps along the gradient, and look at the centre first.
 """
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hidim.acquisition.utility import Bold, Improvement
+from hidim.acquisition.utility import Improvement
 from hidim.belief.inference import Schedule
 from hidim.belief.priors import Embedded
 from hidim.frame import Subspaces
@@ -39,7 +39,7 @@ REMBO = Recipe(
     frame=Subspaces(low=None, runs=3, map="clip", box="sqrt", inside=True, lows=(4, 8, 2)),
     prior=Embedded(kernel="auto", warp_from=3),
     inference=Schedule(outcome="auto"),
-    utility=Bold(exact=Improvement(), noisy=Improvement(), bold=0.0),
+    utility=Improvement(plateau=0.1),
     search=Box(maximiser="auto"),
     initial=3,  # few, since every one of k runs pays for its own design
 )

@@ -1,14 +1,15 @@
 """From a belief and a utility to points worth evaluating."""
 
+from hidim.search.ascent import Ascent
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.box import Box
 from hidim.search.elastic import Walks
 from hidim.search.paths import Paths
 from hidim.search.sprays import Sprays
-from hidim.search.ways import Ways
 
 #: Every search by its name.
 SEARCHES: dict[str, Search] = {
+    "ascent": Ascent(),
     "box": Box(),
     "direct": Box("direct"),
     "direct+cma-es": Box("direct+cma-es"),
@@ -16,7 +17,6 @@ SEARCHES: dict[str, Search] = {
     "multistart": Box("multistart"),
     "paths": Paths(),
     "sprays": Sprays(),
-    "ways": Ways(),
 }
 
-__all__ = ["SEARCHES", "Box", "Found", "Paths", "Search", "Situation", "Sprays", "Target", "Walks", "Ways"]
+__all__ = ["SEARCHES", "Ascent", "Box", "Found", "Paths", "Search", "Situation", "Sprays", "Target", "Walks"]

@@ -60,12 +60,10 @@ class Situation(NamedTuple):
     Args:
         scene: where, and what was seen.
         ranked: (n, d), the points of complete trials, best first; of noisy ones by their means.
-        elsewhere: whether to look elsewhere than around the best, see `hidim.belief.plateau`.
     """
 
     scene: Scene
     ranked: Array
-    elsewhere: bool = False
 
 
 class Found(NamedTuple):

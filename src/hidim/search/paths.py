@@ -13,9 +13,9 @@ Since Σ σ_v ≥ σ, the sums explore more than the bound of the sum would.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial, reduce
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,8 +24,7 @@ import numpy as np
 from hidim._settings import at_least, of_type
 from hidim._types import Array, Indices, Rng
 from hidim.acquisition.base import Belief
-from hidim.frame import Ground
-from hidim.frame.chances import root_of
+from hidim.frame import Scene
 from hidim.frame.novelty import Seen
 from hidim.optim.base import Score
 from hidim.optim.elastic import Walk
@@ -33,7 +32,7 @@ from hidim.optim.lbfgs import ascend
 from hidim.optim.starts import perturbed
 from hidim.search.base import Found, Search, Situation, Target
 from hidim.search.discrete import jumped, neighbours
-from hidim.search.elastic import Walks, told, walking
+from hidim.search.elastic import told, walking
 from hidim.search.settings import (
     Axes,
     Block,
@@ -44,9 +43,8 @@ from hidim.search.settings import (
     climbing,
     group_bounds,
 )
-from hidim.search.ways import Ways
 from hidim.space import Space
-from hidim.space.nodes import Fork, Node, everywhere
+from hidim.space.nodes import Node, everywhere, tree
 
 #: Steps along labels and integers where groups overlap, and points that are looked at if what was found has
 #: been tried.
@@ -58,6 +56,10 @@ GROUPS = "groups"
 #: Groups are maximised for each of these κ, one nearly greedy and one as bold as β = 4; the paths with the
 #: largest sums are candidates, among which the utility decides.
 KAPPAS = (0.5, 2.0)
+
+#: The best points around which untried ones lie, those whose settings are looked at for the paths of other
+#: utilities, and the gain below which the bounds of a group stop climbing.
+BEST, KNOWN, TOLERANCE = 3, 100, 1e-3
 
 
 class Route(NamedTuple):
@@ -78,9 +80,8 @@ class Compositions(NamedTuple):
 class Paths(Search):
     """Maximises confidence bounds group by group, and finds the paths with the largest sums.
 
-    If the utility is such a sum, these are the suggestions (Add-Tree, Algorithm 2; Add-GP-UCB); for any other
-    one they are starts of the `ways`. Of a model that is a sum over groups only in part, that part has the
-    groups; one without groups is searched by the ways alone. Numbers are choices that were not varied.
+    It is for utilities that are such sums: Add-Tree, Algorithm 2; Add-GP-UCB. Numbers are choices that were
+    not varied.
 
     Args:
         settings: that are scored, over all groups; each group gets its share, within limits.
@@ -89,7 +90,6 @@ class Paths(Search):
         keep: paths that are kept; joining sibling forks costs the square of it.
         elastic: whether the settings of groups walk down from longer length-scales (`hidim.optim.elastic`)
             instead of climbing from where they are.
-        ways: what refines them.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"groups"})
@@ -99,11 +99,10 @@ class Paths(Search):
     climbs: int = 20
     keep: int = 32
     elastic: bool = False
-    ways: Ways = field(default_factory=Ways)
 
     def __post_init__(self) -> None:
         at_least(self, settings=1, lanes=1, climbs=1, keep=1)
-        of_type(self, ways=Ways, elastic=bool)
+        of_type(self, elastic=bool)
 
     @property
     def stretches(self) -> bool:
@@ -111,28 +110,19 @@ class Paths(Search):
 
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         part = target.belief.additive()
-        if part is None:
-            return Walks()(target, situation, rng) if self.elastic else self.ways(target, situation, rng)
-        ground = situation.scene.ground
-        plan = self.ways.chosen(situation, target.belief, rng)
-        best, root = situation.ranked[: self.ways.incumbents], root_of(situation.scene)
+        assert part is not None  # what it needs
+        assert target.roots is not None
+        best, root = situation.ranked[:BEST], root_of(situation.scene)
         belief, mixing = part.unmixed()
-        axes = Axes(ground, mixing)
+        axes = Axes(situation.scene.ground, mixing)
         walks: list[Walk] = []
-        climb = climbing(belief, self.climbs, self.ways.tolerance)
+        climb = climbing(belief, self.climbs, TOLERANCE)
         refine = walking(target, walks.append, climb) if self.elastic else climb
-        if target.roots is not None:
-            found = self.composed(belief, axes, root, [target.roots], best, rng, refine)[0]
-            points = axes.back(found.points)
-            if Seen.of(situation.scene.seen).first_new(points) is None:
-                points = self._others(belief, axes, root, target.roots, np.vstack([points[:1], best]), rng)
-            return Found(points, GROUPS, _walked(walks))
-        best = self.ways.known(situation)
-        compositions = self.composed(belief, axes, root, KAPPAS, best, rng, refine)
-        promising = np.vstack([composition.points for composition in compositions])
-        promising = promising if mixing is None else axes.back(promising)
-        points = self.ways.points(plan, target, ground, best, rng, promising)
-        return Found(points, plan.way, _walked(walks))
+        found = self.composed(belief, axes, root, [target.roots], best, rng, refine)[0]
+        points = axes.back(found.points)
+        if Seen.of(situation.scene.seen).first_new(points) is None:
+            points = self._others(belief, axes, root, target.roots, np.vstack([points[:1], best]), rng)
+        return Found(points, GROUPS, _walked(walks))
 
     def composed(
         self,
@@ -157,7 +147,7 @@ class Paths(Search):
         blocks = blocks_of(space, nodes, belief.groups)
         flat = list(chain.from_iterable(blocks))
         effort = Effort(self.settings, self.lanes)
-        refine = refine or climbing(belief, self.climbs, self.ways.tolerance)
+        refine = refine or climbing(belief, self.climbs, TOLERANCE)
         by_group = np.array([np.broadcast_to(kappa, len(belief.groups)) for kappa in kappas])
         found = []
         every = best_settings(belief, axes, flat, by_group, known, effort, refine, rng)
@@ -167,7 +157,7 @@ class Paths(Search):
                 id(node): _together([next(each) for _ in own])
                 for node, own in zip(nodes, blocks, strict=True)
             }
-            routes = best_routes(root, of_nodes, self.keep, partial(_entered, axes.ground))
+            routes = best_routes(root, of_nodes, self.keep)
             points = np.array([composition(space, route, of_nodes) for route in routes])
             if _overlap(flat):
                 points = self._agreed(belief, axes, flat, kappa, points, known, rng)
@@ -214,6 +204,23 @@ class Paths(Search):
         blocks = blocks_of(ground.space, everywhere(root), belief.groups)
         score = summed_bounds(belief, kappa, list(chain.from_iterable(blocks)), axes.into(points))
         return points[np.argsort(-np.nan_to_num(score.value, nan=-np.inf), kind="stable")]
+
+
+def best_points(belief: Belief, situation: Situation, rng: Rng) -> Array | None:
+    """Points (k, D) on the best paths of a model a part of which is a sum over groups; None of others."""
+    part, scene = belief.additive(), situation.scene
+    if part is None:
+        return None
+    known = situation.ranked[:KNOWN]
+    found = Paths().composed(part, Axes(scene.ground), root_of(scene), KAPPAS, known, rng)
+    return np.vstack([each.points for each in found])
+
+
+def root_of(scene: Scene) -> Node:
+    """The tree of the scene's space."""
+    memo, key = scene.task.memo, (scene.key, scene.ground.dim)
+    known: Node | None = memo.get(tree, key)
+    return memo.keep(tree, key, tree(scene.ground.space)) if known is None else known
 
 
 def _walked(walks: Sequence[Walk]) -> dict[str, Any]:
@@ -274,13 +281,8 @@ def best_routes(
     root: Node,
     settings: Mapping[int, Setting],
     keep: int,
-    entered: Callable[[Fork], Sequence[Node]] = lambda fork: fork.options,
 ) -> list[Route]:
-    """The `keep` paths with the largest sums of bounds, best first.
-
-    Args:
-        entered: the options of a fork among which there is a choice.
-    """
+    """The `keep` paths with the largest sums of bounds, best first."""
     known: dict[int, list[Route]] = {}
 
     def below(node: Node) -> list[Route]:
@@ -290,21 +292,11 @@ def best_routes(
             for other in node.beside:
                 paths = _joined(paths, below(other), keep)
             for fork in node.forks:
-                paths = _joined(paths, _best(chain.from_iterable(map(below, entered(fork))), keep), keep)
+                paths = _joined(paths, _best(chain.from_iterable(map(below, fork.options)), keep), keep)
             known[id(node)] = paths
         return known[id(node)]
 
     return below(root)
-
-
-def _entered(ground: Ground, fork: Fork) -> Sequence[Node]:
-    """The options of a fork, or the one that leads to the only branch of the ground."""
-    branch = ground.branch
-    place = None if branch is None else dict(branch.gates).get(fork.vertex.start)
-    if place is None:
-        return fork.options
-    columns = ground.space.columns
-    return [option for option in fork.options if option.gate and columns.place(*option.gate) == place]
 
 
 def _joined(left: list[Route], right: list[Route], keep: int) -> list[Route]:

@@ -25,7 +25,7 @@ class Adaptive(Inference):
         adaptation: θ_0 and g; that of the utility's bound should be the same.
     """
 
-    inner: Inference = field(default_factory=lambda: Peak(twins=False))
+    inner: Inference = field(default_factory=Peak)
     adaptation: Adapting = field(default_factory=Adaptation)
 
     def __post_init__(self) -> None:

@@ -70,11 +70,9 @@ class Study:
 
     Args:
         prior: the family of models.
-        by: the name of the inference, which does not take over what another one remembered, nor what it
-            remembered itself of restless suggestions, see `hidim.belief.plateau`.
+        by: the name of the inference, which does not take over what another one remembered.
         scene: where, and what was observed.
         noisy: whether values are noisy.
-        gentle: choose among transforms of the losses that do not stretch what is close to the best value.
         comparable: keep losses as they are, so that means of several scenes compare.
     """
 
@@ -82,7 +80,6 @@ class Study:
     by: str
     scene: Scene
     noisy: bool
-    gentle: bool = False
     comparable: bool = False
 
     @cached_property
@@ -96,7 +93,7 @@ class Study:
         """The transforms of losses among which evidence may choose."""
         if self.comparable:
             return {"identity": OUTCOMES["identity"]}
-        return GENTLE if self.gentle or self.noisy else OUTCOMES
+        return GENTLE if self.noisy else OUTCOMES
 
     def model(self, structure: Structure = None) -> Model:
         """The prior's model for a structure; made once."""
@@ -193,11 +190,6 @@ class Inference(ABC):
 
     #: What it needs of the prior: "scales" if it fits length-scales and nothing else.
     needs: ClassVar[frozenset[str]] = frozenset()
-
-    @property
-    def alternates(self) -> bool:
-        """Whether other transforms are fitted for looking elsewhere: then both fits are remembered."""
-        return True
 
     @abstractmethod
     def fitted(self, study: Study, rng: Rng) -> Fitted:

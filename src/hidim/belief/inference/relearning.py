@@ -53,7 +53,7 @@ class Relearning(Inference):
             return last
         model = study.model(structure)
         fits = last is not None and last.thetas.shape[1] == model.size  # else it was one of other groups
-        theta, name, cold, _ = climbed(study, model, last if fits else None, self.outcome, _most(model))
+        theta, name, cold = climbed(study, model, last if fits else None, self.outcome, _most(model))
         return new_fit(study, theta[None], name, cold, structure, learnt=learnt)
 
     def _learnt(self, study: Study, last: Fitted | None, rng: Rng) -> Structure:

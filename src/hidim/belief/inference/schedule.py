@@ -76,10 +76,6 @@ class Schedule(Inference):
         at_least(self, longest=float(self.shortest))
         at_least(self, every=1, patience=1, fit_evaluations=3)
 
-    @property
-    def alternates(self) -> bool:
-        return False
-
     def fitted(self, study: Study, rng: Rng) -> Fitted:
         model = study.model()
         noise, last = NOISY if study.noisy else EXACT, _read(study)

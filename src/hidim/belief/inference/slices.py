@@ -49,7 +49,7 @@ class Slices(Inference):
             theta = model.start if last is None else last.thetas[-1]
             name = best_outcome(study, model, theta, self.outcome)
         else:
-            theta, name, cold, _ = climbed(study, model, last, self.outcome)
+            theta, name, cold = climbed(study, model, last, self.outcome)
         thetas = sample(
             model,
             seen.x,

@@ -3,9 +3,9 @@
 from hidim.belief.priors.additive import Additive
 from hidim.belief.priors.base import Learnable, Lesson, Prior, Structure, evenly, tag
 from hidim.belief.priors.cylinder import Cylindrical
+from hidim.belief.priors.effects import MainEffects
 from hidim.belief.priors.embedded import Embedded
 from hidim.belief.priors.flat import Flat
-from hidim.belief.priors.mixed import Mixed
 from hidim.belief.priors.tree import Tree
 
 #: Every prior by its name.
@@ -15,7 +15,7 @@ PRIORS: dict[str, Prior] = {
     "embedded": Embedded(),
     "flat": Flat(),
     "leaves": Tree(by="paths"),
-    "mixed": Mixed(),
+    "main-effects": MainEffects(),
     "pursuit": Additive(delta=None),
     "restricted": Additive(delta=0.1),
     "tree": Tree(),
@@ -29,7 +29,7 @@ __all__ = [
     "Flat",
     "Learnable",
     "Lesson",
-    "Mixed",
+    "MainEffects",
     "Prior",
     "Structure",
     "Tree",

@@ -13,7 +13,6 @@ are mixed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -25,7 +24,6 @@ from hidim._types import Array, Rng
 from hidim.belief.priors.base import Ability, Learnable, Lesson, Structure
 from hidim.belief.priors.directions import Pursuit, learnt_mixing, mixing_of
 from hidim.belief.priors.grouping import as_groups, mixable, named_groups, together
-from hidim.belief.priors.tree import ALIKE_AND_STRAIGHT
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
 from hidim.gp.fit import fit
@@ -194,9 +192,6 @@ class Additive(Learnable):
 
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
-
-    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        return ({}, ALIKE_AND_STRAIGHT) if self.lengthscales == "hierarchical" else ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "groups are of parameters, which an embedding mixes: use frame='cube'"

@@ -18,7 +18,7 @@ from hidim.gp.model import Model
 Structure: TypeAlias = Any
 
 
-Ability: TypeAlias = Literal["additive", "groups", "scales", "center", "structure", "apart"]
+Ability: TypeAlias = Literal["additive", "groups", "scales", "center", "structure"]
 
 
 class Prior(ABC):
@@ -30,10 +30,8 @@ class Prior(ABC):
         """What other parts may ask of it.
 
         "additive": a sum over groups of columns, each of which has a posterior of its own; "groups": a part
-        of it is such a sum, or all; "scales": nothing
-        but length-scales to be fitted; "center": it looks at the
-        centre of the ground; "structure": it can learn one; "apart": every column has a deviation from one
-        level, which all of them have in common.
+        of it is such a sum, or all; "scales": nothing but length-scales to be fitted; "center": it looks at
+        the centre of the ground; "structure": it can learn one.
         """
 
     @abstractmethod
@@ -47,13 +45,9 @@ class Prior(ABC):
         What is active stays as it is, since searches climb on these inputs.
         """
 
-    @abstractmethod
-    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        """The models that count after so many trials, the simplest last: parameters that are held, and where.
-
-        {} is the model itself. Beside it there may be simpler ones, as that in which whatever lets single
-        columns differ from the others is held at 0, which is no difference.
-        """
+    def held(self, ground: Ground, trials: int) -> Mapping[str, float]:
+        """Parameters of the model that are held after so few trials, and at which values."""
+        return {}
 
     @abstractmethod
     def refusal(self, frame: Frame) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
@@ -77,9 +76,6 @@ class Cylindrical(Prior):
 
     def inputs(self, ground: Ground, points: Array) -> Array:
         return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), ground.middle, points)
-
-    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        return ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         return None

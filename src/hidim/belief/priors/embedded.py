@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -100,9 +99,6 @@ class Embedded(Prior):
 
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
-
-    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        return ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         if not isinstance(frame, Subspaces):

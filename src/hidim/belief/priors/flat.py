@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,9 +15,6 @@ from hidim.gp.kernels import FORMS, Constant, FormName, Hamming, Kernel, Scaled,
 from hidim.gp.maps import Chain, HierarchicalScale, Linear, Map, Scale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
-
-#: What lets single columns differ, held at no difference.
-ALIKE = {"log_lengthscale_deviation": 0.0, "log_label_weight_deviation": 0.0}
 
 FlatLengthscales = Literal["hierarchical", "isotropic", "ard"]
 
@@ -49,7 +45,7 @@ class Flat(Prior):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"apart"} if self.lengthscales == "hierarchical" else ())
+        return frozenset()
 
     def model(self, ground: Ground, *, noisy: bool = False, structure: Structure = None) -> Model:
         numbers = np.flatnonzero(ground.kind != Kind.LABEL)
@@ -79,9 +75,6 @@ class Flat(Prior):
         if ground.embedding is not None or not ground.space.is_conditional:
             return points
         return np.where(np.isnan(points) & (ground.kind != Kind.LABEL), 0.5, points)
-
-    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        return ({}, ALIKE) if self.lengthscales == "hierarchical" else ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         return None

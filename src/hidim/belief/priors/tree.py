@@ -7,7 +7,6 @@ which a vertex of its own would rule out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,7 +15,6 @@ import numpy as np
 from hidim._settings import at_least, of_type, one_of
 from hidim._types import Array, Indices
 from hidim.belief.priors.base import Ability, Prior, Structure
-from hidim.belief.priors.flat import ALIKE
 from hidim.errors import MethodError
 from hidim.frame import Frame, Ground
 from hidim.gp.kernels import FORMS, FormName, Groups, Scaled, Term
@@ -26,9 +24,6 @@ from hidim.space import Space
 from hidim.space.nodes import Node, count_paths, every_path, everywhere, tree
 
 Unit = Literal["nodes", "paths"]
-
-#: What lets single columns of a sum over groups differ, held at no difference.
-ALIKE_AND_STRAIGHT = ALIKE | {"log_alpha": 0.0, "log_beta": 0.0}
 
 #: Independent processes are made for at most this many leaves: paths may be exponentially many.
 MOST_LEAVES = 1000
@@ -69,9 +64,6 @@ class Tree(Prior):
 
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
-
-    def models(self, ground: Ground, trials: int) -> tuple[Mapping[str, float], ...]:
-        return ({}, ALIKE_AND_STRAIGHT) if self.lengthscales == "hierarchical" else ({},)
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "the tree of a space cannot be seen through an embedding: use frame='cube'"

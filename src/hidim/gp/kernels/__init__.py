@@ -59,7 +59,7 @@ KERNELS: dict[str, Kernel] = {
         others=Hamming([2], [4]),
     ),
     "effects": Effects([0, 2], [1], [3]),
-    "optional": Scaled(Groups([Term([0]), Term([1], [2], [3])]), optional=True, name="log_additive_amplitude")
+    "optional": Scaled(Groups([Term([0]), Term([1], [2], [3])]), optional=True, name="log_node_amplitude")
     + Scaled(Stationary(Matern(2.5), Chain(Fill(), HierarchicalScale(3)))),
     "sum": Scaled(Stationary(Matern(1.5), Scale(3))) + Scaled(Constant()),
 }

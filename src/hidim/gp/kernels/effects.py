@@ -32,6 +32,9 @@ MARGIN = 0.25
 #: few for ten ripples along an axis, Rastrigin's function in 6 dimensions was left at 12, with 40 at 1e-7.
 MOST, LEAST, ALL = 40, 6, 1200
 
+#: log of the share of the first sine's variance below which others count for nothing.
+NEGLIGIBLE = math.log(1e-5)
+
 #: Limits of log ℓ: shorter than the sines can show, and so long that an effect is one arch.
 SHORTEST, LONGEST = math.log(0.02), math.log(3.0)
 
@@ -73,9 +76,7 @@ class Effects(Kernel):
             *([scale] if len(self.numbers) else []),
             Hyperparameter("log_effect_deviation", len(self.columns), 0.0, -12.0, 6.0, deviations),
         )
-        of_labels = len(self.numbers) + np.repeat(np.arange(len(self.labels)), self.levels)
-        #: Which of the columns every feature belongs to (m,): features of numbers by j, then by column.
-        self.owner = np.concatenate([np.tile(np.arange(len(self.numbers)), self.rank), of_labels])
+        self._of_labels = len(self.numbers) + np.repeat(np.arange(len(self.labels)), self.levels)
         self._omega = math.pi * np.arange(1, self.rank + 1) / (1.0 + 2.0 * MARGIN)
         begin, end = 2.0 * self._omega * MARGIN, 2.0 * self._omega * (1.0 + MARGIN)
         # The mean of the square of each sine over [0, 1].
@@ -83,76 +84,89 @@ class Effects(Kernel):
         self._last: tuple[Array, Array] | None = None
 
     def _spectrum(self, theta: Array) -> tuple[Array, Array]:
-        """log s_j, with which an effect has variance 1 on average, and its derivative by log ℓ."""
+        """log s_j, with which an effect has variance 1 on average, and its derivative by log ℓ.
+
+        Of as many sines as count: for long reaches a handful.
+        """
         inverse = 5.0 * math.exp(-2.0 * theta[0])  # 2ν/ℓ²
         logs = -3.0 * np.log(inverse + self._omega**2)
-        slopes = 6.0 * inverse / (inverse + self._omega**2)
-        shares = np.exp(logs - logs.max()) * self._squares
+        logs = logs[: max(int(np.sum(logs > logs[0] + NEGLIGIBLE)), 2)] - logs[0]
+        slopes = 6.0 * inverse / (inverse + self._omega[: len(logs)] ** 2)
+        shares = np.exp(logs) * self._squares[: len(logs)]
         total = float(shares.sum())
-        normal: Array = logs - logs.max() - math.log(total)
-        return normal, np.asarray(slopes - float(shares @ slopes) / total)
+        return logs - math.log(total), np.asarray(slopes - float(shares @ slopes) / total)
 
     def weights(self, theta: Array) -> tuple[Array, Array]:
         """Variances (m,) of the coefficients of all features, and the derivative of their logs by log ℓ."""
-        count, size = len(self.numbers), len(self.columns)
+        count, size, flat = len(self.numbers), len(self.columns), np.zeros(len(self._of_labels))
         logs, slopes = self._spectrum(theta) if count else (np.empty(0), np.empty(0))
-        flat = np.zeros(int(self.levels.sum()))
-        every = np.concatenate([np.repeat(logs, count), flat])
-        every += (theta[len(theta) - size :] - math.log(max(size, 1)))[self.owner]
-        return np.exp(every), np.concatenate([np.repeat(slopes, count), flat])
+        every = np.concatenate([flat, np.repeat(logs, count)])
+        every += (theta[len(theta) - size :] - math.log(max(size, 1)))[self._owner(len(logs))]
+        return np.exp(every), np.concatenate([flat, np.repeat(slopes, count)])
 
-    def features(self, x: Array) -> Array:
-        """Φ (n, m); of the last array they are known, which nobody writes to."""
+    def _owner(self, rank: int) -> Indices:
+        """Which of the columns every feature belongs to (m,): those of labels, then of numbers by j."""
+        return np.concatenate([self._of_labels, np.tile(np.arange(len(self.numbers)), rank)])
+
+    def _sines(self, features: Array) -> Array:
+        """Those of numbers (…, rank, numbers), of features (…, m)."""
+        sines = features[..., len(self._of_labels) :]
+        return sines.reshape(*sines.shape[:-1], -1, max(len(self.numbers), 1))
+
+    def features(self, x: Array, most: int) -> Array:
+        """The first `most` of Φ (n, m); of the last array they are known, which nobody writes to."""
         last = self._last
-        if last is None or last[0] is not x:
-            last = self._last = x, self._features(x)
-        return last[1]
+        if last is None or last[0] is not x or last[1].shape[1] < most:
+            last = self._last = x, self._features(x, most)
+        return last[1][:, :most]
 
-    def _features(self, x: Array) -> Array:
-        phi, count = np.empty((len(x), len(self.owner))), len(self.numbers)
-        if count:
-            numbers = x[:, self.numbers]
-            sines = phi[:, : self.rank * count].reshape(len(x), self.rank, count)
-            angle = self._omega[0] * (numbers + MARGIN)
-            twice = 2.0 * np.cos(angle)
-            np.sin(angle, out=sines[:, 0])
-            np.multiply(twice, sines[:, 0], out=sines[:, 1])
-            for j in range(2, self.rank):  # sin (j+1)t = 2 cos t sin jt − sin (j−1)t
-                np.multiply(twice, sines[:, j - 1], out=sines[:, j])
-                sines[:, j] -= sines[:, j - 2]
-            if (missing := np.isnan(numbers)).any():
-                sines[np.broadcast_to(missing[:, None], sines.shape)] = 0.0
+    def _features(self, x: Array, most: int) -> Array:
+        phi, count = np.empty((len(x), most)), len(self.numbers)
         if len(self.labels):
             values = np.repeat(x[:, self.labels], self.levels, axis=1)
             each = np.repeat(self.levels, self.levels)
             places = np.concatenate([np.arange(level) for level in self.levels])
-            phi[:, self.rank * count :] = np.clip(np.floor(values * each), 0, each - 1) == places  # not NaN
+            own = np.clip(np.floor(values * each), 0, each - 1) == places  # not NaN
+            phi[:, : len(self._of_labels)] = own
+        if count and most > len(self._of_labels):
+            numbers, sines = x[:, self.numbers], self._sines(phi)
+            angle = self._omega[0] * (numbers + MARGIN)
+            twice = 2.0 * np.cos(angle)
+            np.sin(angle, out=sines[:, 0])
+            np.multiply(twice, sines[:, 0], out=sines[:, 1])
+            for j in range(2, sines.shape[1]):  # sin (j+1)t = 2 cos t sin jt − sin (j−1)t
+                np.multiply(twice, sines[:, j - 1], out=sines[:, j])
+                sines[:, j] -= sines[:, j - 2]
+            if (missing := np.isnan(numbers)).any():
+                sines[np.broadcast_to(missing[:, None], sines.shape)] = 0.0
         return phi
 
     def _to_inputs(self, x: Array, g: Array) -> Array:
         """∂L/∂X (n, p) from ∂L/∂Φ."""
-        gradient, count = np.zeros_like(x), len(self.numbers)
-        if count:
-            g = g[:, : self.rank * count].reshape(len(x), self.rank, count)
+        gradient = np.zeros_like(x)
+        if len(self.numbers):
+            g = self._sines(g)
             angle = self._omega[0] * (x[:, self.numbers] + MARGIN)
             twice, cosines = 2.0 * np.cos(angle), np.empty_like(g)
             np.cos(angle, out=cosines[:, 0])
             np.multiply(twice, cosines[:, 0], out=cosines[:, 1])
             cosines[:, 1] -= 1.0
-            for j in range(2, self.rank):
+            for j in range(2, cosines.shape[1]):
                 np.multiply(twice, cosines[:, j - 1], out=cosines[:, j])
                 cosines[:, j] -= cosines[:, j - 2]
-            slopes = np.einsum("rjc,rjc,j->rc", cosines, g, self._omega)
+            cosines *= g
+            slopes = self._omega[: cosines.shape[1]] @ cosines
             gradient[:, self.numbers] = np.where(np.isnan(angle), 0.0, slopes)
         return gradient
 
     def gram(self, theta: Array, x: Array) -> Gram:
         weights, slopes = self.weights(theta)
-        half = self.features(x) * np.sqrt(weights)
+        half = self.features(x, len(weights)) * np.sqrt(weights)
 
         def to_parameters(g: Array) -> Array:
             each = linalg.quadratic_forms(g, half)  # ∂L/∂ log of every weight
-            deviations = np.bincount(self.owner, each, minlength=len(self.columns))
+            owner = self._owner(len(self._sines(each)))
+            deviations = np.bincount(owner, each, minlength=len(self.columns))
             first = [each @ slopes] if len(self.numbers) else []
             return np.concatenate([first, deviations])
 
@@ -161,15 +175,18 @@ class Effects(Kernel):
         return Gram(value, to_parameters)
 
     def against(self, theta: Array, x: Array) -> Against:
-        right = self._features(x) * self.weights(theta)[0]
+        weights = self.weights(theta)[0]
+        right = self._features(x, len(weights)) * weights
+        turned = np.ascontiguousarray(right.T)
 
         def cross(u: Array) -> Cross:
-            return Cross(self.features(u) @ right.T, lambda g: self._to_inputs(u, g @ right))
+            return Cross(self.features(u, len(weights)) @ turned, lambda g: self._to_inputs(u, g @ right))
 
         return cross
 
     def diagonal(self, theta: Array, u: Array) -> Cross:
-        weights, phi = self.weights(theta)[0], self.features(u)
+        weights = self.weights(theta)[0]
+        phi = self.features(u, len(weights))
         half = phi * np.sqrt(weights)
         return Cross(np.vecdot(half, half), lambda g: self._to_inputs(u, 2.0 * g[:, None] * phi * weights))
 
@@ -177,20 +194,18 @@ class Effects(Kernel):
 
     def at(self, coefficients: Array, x: Array) -> Array:
         """Effects (s, n, columns) at inputs (n, p), for rows of coefficients (s, m)."""
-        count = len(self.numbers)
-        each: Array = self._features(x) * coefficients[:, None]
-        numbers = each[..., : self.rank * count].reshape(*each.shape[:2], self.rank, count).sum(axis=2)
+        each: Array = self._features(x, coefficients.shape[1]) * coefficients[:, None]
+        numbers = self._sines(each).sum(axis=-2)[..., : len(self.numbers)]
         labels = [own.sum(axis=-1, keepdims=True) for own in self.of_labels(each)]
         return np.concatenate([numbers, *labels], axis=2)
 
     def along(self, coefficients: Array, grid: Array) -> Array:
         """Effects (s, G, numbers) of all numbers at the points of a grid (G,), for coefficients (s, m)."""
-        count = len(self.numbers)
-        sines = np.sin(np.outer(grid + MARGIN, self._omega))
-        own = coefficients[:, : self.rank * count].reshape(len(coefficients), self.rank, count)
-        return np.asarray(sines @ own)
+        own = self._sines(coefficients)
+        sines = np.sin(np.outer(grid + MARGIN, self._omega[: own.shape[1]]))
+        return np.asarray(sines @ own)[..., : len(self.numbers)]
 
     def of_labels(self, coefficients: Array) -> list[Array]:
         """Effects (…, levels) of every label, for coefficients (…, m)."""
-        ends = self.rank * len(self.numbers) + np.cumsum(self.levels)
+        ends = np.cumsum(self.levels)
         return [coefficients[..., end - level : end] for end, level in zip(ends, self.levels, strict=True)]
