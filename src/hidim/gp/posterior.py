@@ -24,7 +24,7 @@ from hidim.gp.kernels.base import Against, Cross
 from hidim.gp.kernels.blocks import blocks
 from hidim.gp.kernels.effects import Effects
 from hidim.gp.kernels.groups import groups_in, widest
-from hidim.gp.kernels.terms import Summand, additive_part, effects_part, terms
+from hidim.gp.kernels.terms import Summand, additive_part, effects_part, summands, terms
 from hidim.gp.maps import Mixing
 from hidim.gp.model import Model
 from hidim.gp.turned import Turned, cylinder_in
@@ -348,15 +348,17 @@ class Posterior:
         effects, own, log_amplitude = part
         weights, few = math.exp(log_amplitude) * effects.weights(own)[0], self.coarse(DRAWN)
         phi = effects.features(few.x, len(weights))
-        rest = self.model.kernel.gram(self.theta[:-1], few.x).value - (phi * weights) @ phi.T
-        noise = linalg.cholesky(rest, few.noises)[0] @ rng.standard_normal((len(few.y), draws))
+        rest = [s for s in summands(self.model.kernel, self.theta[:-1]) if effects_part(*s) is None]
+        left = sum((kernel.gram(theta, few.x).value for kernel, theta in rest), np.zeros(few.factor.shape))
+        noise = linalg.cholesky(left, few.noises)[0] @ rng.standard_normal((len(few.y), draws))
         drawn = np.sqrt(weights) * rng.standard_normal((draws, len(weights)))
         corrections = linalg.solve(few.factor, (few.y - few.mean)[:, None] - phi @ drawn.T - noise)
         drawn += weights * (phi.T @ corrections).T
         mean = weights * (effects.features(self.x, len(weights)).T @ self.alpha)
+        against = [kernel.against(theta, self.x) for kernel, theta in rest]
 
         def others(u: Array) -> Array:
-            return np.asarray(self._against(u).value @ self.alpha - effects.features(u, len(mean)) @ mean)
+            return sum((cross(u).value @ self.alpha for cross in against), np.zeros(len(u)))
 
         return DrawnEffects(effects, np.vstack([mean, drawn]), others)
 

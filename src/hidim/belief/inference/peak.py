@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -35,6 +36,9 @@ EACH, PART = 15, (200, 512)
 
 #: Likelihoods for a climb: so many over n, within limits; one that starts from scratch takes longer.
 CALLS, LIMITS, COLD_CALLS, COLD_LIMITS = 15_000, (5, 25), 8_000, (5, 36)
+
+#: Of several starts the best after this part of the calls goes on.
+SCREENED = 3
 
 #: Outcomes that evidence chooses.
 CHOSEN = ("auto", "reluctant")
@@ -151,7 +155,10 @@ def climbed(
 
     def climb(name: str, starts: list[Array]) -> Array:
         losses, noise = _told(study, name, rows)
-        return fit(model, x, losses, starts, max_evaluations=calls, held=holding, variances=noise).theta
+        climb = partial(fit, model, x, losses, held=holding, variances=noise)
+        first = calls // SCREENED if len(starts) > 1 else 0
+        best = climb(starts, max_evaluations=first).theta if first else starts[0]
+        return climb([best], max_evaluations=calls - first).theta
 
     name = best_outcome(study, model, starts[0], outcome, rows)
     if cold and _columns_may_differ(study, model, held):

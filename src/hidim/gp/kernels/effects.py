@@ -35,6 +35,9 @@ MOST, LEAST, ALL = 40, 6, 1200
 #: log of the share of the first sine's variance below which others count for nothing.
 NEGLIGIBLE = math.log(1e-5)
 
+#: With fewer rows sines are taken one by one, with more by their recurrence: calls cost more than sines.
+FEW_ROWS = 24
+
 #: Limits of log ℓ: shorter than the sines can show, and so long that an effect is one arch.
 SHORTEST, LONGEST = math.log(0.02), math.log(3.0)
 
@@ -98,15 +101,12 @@ class Effects(Kernel):
 
     def weights(self, theta: Array) -> tuple[Array, Array]:
         """Variances (m,) of the coefficients of all features, and the derivative of their logs by log ℓ."""
-        count, size, flat = len(self.numbers), len(self.columns), np.zeros(len(self._of_labels))
+        count, size, levels = len(self.numbers), len(self.columns), len(self._of_labels)
+        each = np.exp(theta[len(theta) - size :] - math.log(max(size, 1)))
         logs, slopes = self._spectrum(theta) if count else (np.empty(0), np.empty(0))
-        every = np.concatenate([flat, np.repeat(logs, count)])
-        every += (theta[len(theta) - size :] - math.log(max(size, 1)))[self._owner(len(logs))]
-        return np.exp(every), np.concatenate([flat, np.repeat(slopes, count)])
-
-    def _owner(self, rank: int) -> Indices:
-        """Which of the columns every feature belongs to (m,): those of labels, then of numbers by j."""
-        return np.concatenate([self._of_labels, np.tile(np.arange(len(self.numbers)), rank)])
+        numbers = np.exp(logs)[:, None] * each[:count]
+        every = np.concatenate([each[self._of_labels], numbers.ravel()])
+        return every, np.concatenate([np.zeros(levels), np.repeat(slopes, count)])
 
     def _sines(self, features: Array) -> Array:
         """Those of numbers (…, rank, numbers), of features (…, m)."""
@@ -131,12 +131,7 @@ class Effects(Kernel):
         if count and most > len(self._of_labels):
             numbers, sines = x[:, self.numbers], self._sines(phi)
             angle = self._omega[0] * (numbers + MARGIN)
-            twice = 2.0 * np.cos(angle)
-            np.sin(angle, out=sines[:, 0])
-            np.multiply(twice, sines[:, 0], out=sines[:, 1])
-            for j in range(2, sines.shape[1]):  # sin (j+1)t = 2 cos t sin jt − sin (j−1)t
-                np.multiply(twice, sines[:, j - 1], out=sines[:, j])
-                sines[:, j] -= sines[:, j - 2]
+            _multiples(np.sin, angle, sines)
             if (missing := np.isnan(numbers)).any():
                 sines[np.broadcast_to(missing[:, None], sines.shape)] = 0.0
         return phi
@@ -147,13 +142,8 @@ class Effects(Kernel):
         if len(self.numbers):
             g = self._sines(g)
             angle = self._omega[0] * (x[:, self.numbers] + MARGIN)
-            twice, cosines = 2.0 * np.cos(angle), np.empty_like(g)
-            np.cos(angle, out=cosines[:, 0])
-            np.multiply(twice, cosines[:, 0], out=cosines[:, 1])
-            cosines[:, 1] -= 1.0
-            for j in range(2, cosines.shape[1]):
-                np.multiply(twice, cosines[:, j - 1], out=cosines[:, j])
-                cosines[:, j] -= cosines[:, j - 2]
+            cosines = np.empty_like(g)
+            _multiples(np.cos, angle, cosines)
             cosines *= g
             slopes = self._omega[: cosines.shape[1]] @ cosines
             gradient[:, self.numbers] = np.where(np.isnan(angle), 0.0, slopes)
@@ -165,10 +155,10 @@ class Effects(Kernel):
 
         def to_parameters(g: Array) -> Array:
             each = linalg.quadratic_forms(g, half)  # ∂L/∂ log of every weight
-            owner = self._owner(len(self._sines(each)))
-            deviations = np.bincount(owner, each, minlength=len(self.columns))
             first = [each @ slopes] if len(self.numbers) else []
-            return np.concatenate([first, deviations])
+            numbers = self._sines(each).sum(axis=0)[: len(self.numbers)]
+            labels = [own.sum() for own in self.of_labels(each)]
+            return np.concatenate([first, numbers, labels])
 
         value = half @ half.T
         value.flat[:: len(x) + 1] = np.vecdot(half, half)
@@ -209,3 +199,17 @@ class Effects(Kernel):
         """Effects (…, levels) of every label, for coefficients (…, m)."""
         ends = np.cumsum(self.levels)
         return [coefficients[..., end - level : end] for end, level in zip(ends, self.levels, strict=True)]
+
+
+def _multiples(wave: np.ufunc, angle: Array, out: Array) -> None:
+    """sin jt or cos jt for j = 1, 2, … into (n, rank, numbers), for angles t (n, numbers)."""
+    if len(angle) < FEW_ROWS:
+        wave(np.arange(1, out.shape[1] + 1)[:, None] * angle[:, None], out=out)
+        return
+    twice = 2.0 * np.cos(angle)
+    wave(angle, out=out[:, 0])
+    np.multiply(twice, out[:, 0], out=out[:, 1])
+    out[:, 1] -= wave(0.0)
+    for j in range(2, out.shape[1]):  # sin (j+1)t = 2 cos t sin jt − sin (j−1)t, and so for cosines
+        np.multiply(twice, out[:, j - 1], out=out[:, j])
+        out[:, j] -= out[:, j - 2]

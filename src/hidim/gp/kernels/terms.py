@@ -60,22 +60,25 @@ def _(kernel: Through, theta: Array) -> list[Summand]:
     ]
 
 
-def additive_part(kernel: Kernel, theta: Array) -> Summand | None:
-    """The summand of a sum that is itself a sum over groups; None if there is none, or if it is absent."""
+def summands(kernel: Kernel, theta: Array) -> list[Summand]:
+    """What a sum adds up, a sum over groups being one of them; without those that are absent."""
     if isinstance(kernel, Sum):
         first, second = kernel.split(theta)
-        return additive_part(kernel.left, first) or additive_part(kernel.right, second)
-    if groups_in(kernel) is None or (isinstance(kernel, Scaled) and kernel.absent(theta)):
-        return None
-    return Summand(kernel, theta)
+        return [*summands(kernel.left, first), *summands(kernel.right, second)]
+    absent = isinstance(kernel, Scaled) and kernel.absent(theta)
+    return [] if absent else [Summand(kernel, theta)]
+
+
+def additive_part(kernel: Kernel, theta: Array) -> Summand | None:
+    """The summand of a sum that is itself a sum over groups; None if there is none."""
+    found = (part for part in summands(kernel, theta) if groups_in(part.kernel) is not None)
+    return next(found, None)
 
 
 def effects_part(kernel: Kernel, theta: Array) -> tuple[Effects, Array, float] | None:
-    """The main effects of a sum, their θ and log σ²; None if there are none, or if they are absent."""
-    match kernel:
-        case Sum():
-            first, second = kernel.split(theta)
-            return effects_part(kernel.left, first) or effects_part(kernel.right, second)
-        case Scaled(inner=Effects() as inner) if not kernel.absent(theta):
-            return inner, theta[1:], float(theta[0])
+    """The main effects of a sum, their θ and log σ²; None if there are none."""
+    for part in summands(kernel, theta):
+        match part.kernel:
+            case Scaled(inner=Effects() as inner):
+                return inner, part.theta[1:], float(part.theta[0])
     return None
