@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from hidim._settings import at_least, of_type
-from hidim._types import Array, Rng
+from hidim._types import Array, Mask, Rng
 from hidim.acquisition.base import Acquisition, Belief, averaged
 from hidim.acquisition.beta import Beta, Fixed
 from hidim.acquisition.confidence import ConfidenceBound
@@ -40,10 +40,12 @@ class Moment(NamedTuple):
     Args:
         noisy: whether values are noisy.
         ties: on a plateau, how many trials have the best value.
+        improvable: which of the observations (n,) are to be improved on; all by default.
     """
 
     noisy: bool = False
     ties: int = 0
+    improvable: Mask | None = None
 
     @property
     def demand(self) -> float:
@@ -116,6 +118,8 @@ class Improvement(Utility):
             # The best of what is believed, too: else there is something to gain where a trial is pending. The
             # smallest of many noisy losses is smaller than anything that can be had.
             y = belief.smoothed if moment.noisy else belief.y
+            if moment.improvable is not None:
+                y = y[: len(moment.improvable)][moment.improvable]
             return float(y.min()) - margin
 
         margin = self.plateau * moment.demand

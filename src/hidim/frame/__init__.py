@@ -1,23 +1,24 @@
 """Where a method looks: the space itself, or a low-dimensional box through an embedding."""
 
+from hidim.frame.aside import Aside
 from hidim.frame.base import Frame, Ground, Scene, design
 from hidim.frame.cube import Cube
 from hidim.frame.growing import Growing
 from hidim.frame.novelty import suggestion
 from hidim.frame.observe import Observations, observe
 from hidim.frame.subspaces import Subspaces
-from hidim.frame.window import Window
 
 #: Every frame by its name.
 FRAMES: dict[str, Frame] = {
+    "aside": Aside(),
     "cube": Cube(),
     "growing": Growing(),
     "subspaces": Subspaces(),
-    "window": Window(),
 }
 
 __all__ = [
     "FRAMES",
+    "Aside",
     "Cube",
     "Frame",
     "Ground",
@@ -25,7 +26,6 @@ __all__ = [
     "Observations",
     "Scene",
     "Subspaces",
-    "Window",
     "design",
     "observe",
     "suggestion",

@@ -196,7 +196,8 @@ class Scene:
         meta: what a suggestion that is made here has to remember of it.
         awaits_center: whether a centre was given that nobody has tried yet.
         scattered: whether the design is scattered all over, and does not begin with the centre.
-        to_cube: points of the ground (n, d) to those of the unit cube, if there is no embedding.
+        to_cube: points of the ground (n, d) to those of the unit cube, if these are others.
+        is_apart: whether it knows of some trials only, and has a model of its own.
     """
 
     task: Task
@@ -212,7 +213,15 @@ class Scene:
     meta: dict[str, Any] = field(default_factory=dict)
     awaits_center: bool = False
     scattered: bool = False
-    to_cube: Callable[[Array], Array] = lambda points: points
+    to_cube: Callable[[Array], Array] | None = None
+    is_apart: bool = False
+
+    @cached_property
+    def improvable(self) -> Mask | None:
+        """Which of the observations (n,) count as what is to be improved on, if not all do."""
+        branch = self.ground.branch
+        inside = None if branch is None else branch.holds(self.seen.x)
+        return inside if inside is not None and inside.any() else None
 
 
 class Frame(ABC):

@@ -6,13 +6,13 @@ see `hidim.belief.probe`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from hidim._types import Params
 from hidim.task import Task
-from hidim.trial import History, Trial, same_params
+from hidim.trial import CompleteTrial, History, same_params
 
 #: Differences below this share of the values' interquartile range are no noise. With a step of 1e-8, even
 #: sin(800 x) is then not called noisy.
@@ -22,6 +22,14 @@ JUMP = 1e-3
 TELLING = 8
 
 
+class _Compared(NamedTuple):
+    """Trials that have been compared, the pairs that were found, and the first of every configuration."""
+
+    trials: list[CompleteTrial]
+    pairs: list[tuple[float, float]]
+    first: dict[tuple[object, ...], tuple[Params, float]]
+
+
 def is_noisy(task: Task, history: History) -> bool:
     """Whether values of the same configuration differ, as far as the history knows."""
     if task.noisy is not None:
@@ -29,7 +37,7 @@ def is_noisy(task: Task, history: History) -> bool:
     complete = history.complete
     if any(trial.variance for trial in complete):
         return True
-    pairs = _twins(complete)
+    pairs = _twins(task, complete)
     if not pairs:
         return False
     values = history.losses(maximize=False)
@@ -40,17 +48,20 @@ def is_noisy(task: Task, history: History) -> bool:
     return any(abs(left / 4.0 - right / 4.0) > JUMP * spread for left, right in pairs)
 
 
-def _twins(complete: Sequence[Trial]) -> list[tuple[float, float]]:
+def _twins(task: Task, complete: list[CompleteTrial]) -> list[tuple[float, float]]:
     """Values of configurations that are the same, or of a probe and its twin."""
-    pairs: list[tuple[float, float]] = []
-    first: dict[tuple[object, ...], tuple[Params, float]] = {}
-    for trial in complete:
+    known: _Compared | None = task.memo.get(is_noisy, "compared")
+    if known is None or complete[: len(known.trials)] != known.trials:
+        known = _Compared([], [], {})
+    trials, pairs, first = known
+    for trial in complete[len(trials) :]:
         value = trial.loss(maximize=False)
         if "probe" in trial.meta and "instead" not in trial.meta:
             pairs.append((value, trial.meta["probe"]))
-        params, known = first.setdefault(_signature(trial.params), (trial.params, value))
-        if known != value and same_params(params, trial.params):
-            pairs.append((value, known))
+        params, before = first.setdefault(_signature(trial.params), (trial.params, value))
+        if before != value and same_params(params, trial.params):
+            pairs.append((value, before))
+    task.memo.keep(is_noisy, "compared", _Compared(complete, pairs, first))
     return pairs
 
 

@@ -129,12 +129,12 @@ def unseen(
     points: Array,
     rng: Rng,
     meta: dict[str, Any],
-    to_cube: Callable[[Array], Array] = lambda points: points,
+    to_cube: Callable[[Array], Array] | None = None,
 ) -> Suggestion:
     """The first of `points` (k, D), on their levels, that is new; else some other one, and `meta` says so."""
 
     def decoded(point: Array) -> Params:
-        return ground.space.decode(to_cube(point[None])[0])
+        return ground.space.decode(point if to_cube is None else to_cube(point[None])[0])
 
     place = seen.first_new(points)
     if place is not None:
@@ -153,7 +153,8 @@ def suggestion(
     sense if their values are noisy.
     """
     if scene.embedding is None:
-        known = Seen.of(scene.seen, repeat=repeat)
+        compared = observe(scene.task, scene.history) if scene.to_cube is None else scene.seen
+        known = Seen.of(compared, repeat=repeat)
         return unseen(scene.ground, known, points, rng, meta | scene.meta, scene.to_cube)
     return _lifted(scene, scene.embedding, points, rng, meta, repeat)
 

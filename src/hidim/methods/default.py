@@ -1,6 +1,6 @@
 """The default: one model of functions that add up in part and interact in part, and ascents on it.
 
-    frame       all of the space, and a window that follows the best point when nothing is gained there
+    frame       all of the space and, now and then, a look aside: at options, through a window, or afresh
     prior       main effects, the nodes of a conditional space, and a product kernel over all parameters
     inference   maximum a posteriori, losses transformed as the evidence says
     utility     log expected improvement; bounds if values are noisy
@@ -16,13 +16,13 @@ from dataclasses import replace
 from hidim.acquisition.utility import Usual
 from hidim.belief.inference import Peak
 from hidim.belief.priors import Flat, MainEffects
-from hidim.frame import Window
+from hidim.frame import Aside
 from hidim.methods.recipe import Recipe
 from hidim.search import Ascent
 
 DEFAULT = Recipe(
     name="default",
-    frame=Window(),
+    frame=Aside(),
     prior=MainEffects(),
     inference=Peak(outcome="auto"),
     utility=Usual(),

@@ -167,7 +167,7 @@ class Recipe(Method):
             point, twin = found
             memory = study.remembered(fitted, posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
-        decision = self.utility.decided(Moment(noisy, plateau(scene)), rng)
+        decision = self.utility.decided(Moment(noisy, plateau(scene), scene.improvable), rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
         n = len(scene.seen.y)
 
@@ -177,7 +177,10 @@ class Recipe(Method):
 
         target = self._target(scene, decision, feasibility, believed, stretched)
         losses = posteriors[0].smoothed if noisy else scene.seen.y
-        ranked = scene.seen.x[np.argsort(losses, kind="stable")]
+        order = np.argsort(losses, kind="stable")
+        if scene.improvable is not None:
+            order = order[np.argsort(~scene.improvable[order], kind="stable")]
+        ranked = scene.seen.x[order]
         points, way, told = self.search(target, Situation(scene, ranked), rng)
         memory = study.remembered(fitted, believed[0], points[0])
         learnt = {} if feasibility is None else feasibility.meta
@@ -187,7 +190,7 @@ class Recipe(Method):
         """What the inference is asked."""
         comparable = noisy and self.frame.several
         by = type(self.inference).__name__
-        by += f", {scene.key}" if "window" in scene.meta else ""
+        by += f", {scene.key}" if scene.is_apart else ""
         return Study(self.prior, by, scene, noisy, comparable)
 
     def _believed(

@@ -24,8 +24,8 @@ import numpy as np
 from hidim._settings import at_least, of_type
 from hidim._types import Array, Indices, Rng
 from hidim.acquisition.base import Belief
-from hidim.frame import Scene
 from hidim.frame.novelty import Seen
+from hidim.frame.options import root_of
 from hidim.optim.base import Score
 from hidim.optim.elastic import Walk
 from hidim.optim.lbfgs import ascend
@@ -44,7 +44,7 @@ from hidim.search.settings import (
     group_bounds,
 )
 from hidim.space import Space
-from hidim.space.nodes import Node, everywhere, tree
+from hidim.space.nodes import Node, everywhere
 
 #: Steps along labels and integers where groups overlap, and points that are looked at if what was found has
 #: been tried.
@@ -214,13 +214,6 @@ def best_points(belief: Belief, situation: Situation, rng: Rng) -> Array | None:
     known = situation.ranked[:KNOWN]
     found = Paths().composed(part, Axes(scene.ground), root_of(scene), KAPPAS, known, rng)
     return np.vstack([each.points for each in found])
-
-
-def root_of(scene: Scene) -> Node:
-    """The tree of the scene's space."""
-    memo, key = scene.task.memo, (scene.key, scene.ground.dim)
-    known: Node | None = memo.get(tree, key)
-    return memo.keep(tree, key, tree(scene.ground.space)) if known is None else known
 
 
 def _walked(walks: Sequence[Walk]) -> dict[str, Any]:
