@@ -99,8 +99,7 @@ META: dict[str, Kind] = {
     "instead": TEXT,
     "probe": NUMBER,
     "earlier": TRUTH,
-    "around": COUNT,
-    "within": NUMBER,
+    "window": NUMBER,
     "fit": TABLE,
     "feasible": TABLE,
 }
@@ -112,8 +111,6 @@ FIT: dict[str, Kind] = {
     "outcome": TEXT,
     "n": LENGTH,
     "cold": LENGTH,
-    "behind": LENGTH,
-    "left": LENGTH,
     "learnt": LENGTH,
     "thetas": MATRIX,
     "scales": NUMBERS,

@@ -7,10 +7,10 @@ from typing import Any
 
 #: What each method is, in a line.
 ABOUT = {
-    "auto": "chooses: mixed, and baxus beyond 5000 columns",
-    "mixed": "a Gaussian process that is a sum of single parameters, or nodes of a tree, and of all together",
+    "auto": "chooses: default, and baxus beyond 5000 columns",
+    "default": "a Gaussian process: a sum over single parameters or nodes of a tree, and all together",
     "gp": "a Gaussian process in which everything may interact",
-    "flat": "gp, conditional spaces taken as flat ones",
+    "flat": "gp with losses as they are and independent length-scales",
     "addtree": "a sum over the nodes of a conditional space (Add-Tree)",
     "addtree-paper": "Add-Tree as in its paper",
     "leaves": "a model of its own for every path of a conditional space",

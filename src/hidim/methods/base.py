@@ -5,21 +5,19 @@ The history is the only state. Whatever a method must remember of a suggestion g
 time without changing a single suggestion. All keys of `meta`:
 
     key         from                    what
-    way         every suggestion        how it came about: "design", "probe", "random", "chance", the
-                                        search's own word
+    way         every suggestion        how it came about: "design", "probe", "random", the search's
+                                        own word
     instead     hidim.frame             if all that was wanted had been seen: "scattered", "random" or
                                         "repetition", which is what it then is
     fallback    hidim.methods.recipe    why it is a design point: the model failed
     fit         hidim.belief.inference  hyperparameters, and for which prior
     feasible    hidim.belief.feasibility   hyperparameters of the process on failures
     probe       hidim.belief.probe      the value of the trial next to which it stands
-    bold        hidim.acquisition       whether only large improvements counted
     y           hidim.frame.embedded    the low-dimensional point for which it stands …
     embedding   hidim.frame.embedded    … and of which embedding
     run         hidim.frame.subspaces   which of the interleaved runs
     doublings   hidim.frame.growing     how often the number of bins had been doubled
-    around      hidim.frame.zooming     the number of the trial in the middle of its window …
-    within      hidim.frame.zooming     … and half the width of that
+    window      hidim.frame.window      half the width of the window around the best trial, if it is in one
     earlier     hidim.run.earlier       that a trial is of another run, from which this one starts
 
 Trials that nobody suggested have the way "given" or "added".

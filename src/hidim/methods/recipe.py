@@ -49,7 +49,7 @@ COARSE = 128
 #: What parts may need of a prior, and which has it.
 NEEDS = {
     "additive": "that is a sum over groups, as prior='tree' with by='nodes', or prior='additive'",
-    "groups": "that is a sum over groups, in part at least, as prior='tree' with by='nodes', or 'mixed'",
+    "groups": "that is or has a sum over groups, as prior='main-effects', or prior='tree' with by='nodes'",
     "scales": "that has but length-scales to be fitted, as prior='embedded': use that, or inference='map'",
     "center": "that knows a centre, as prior='cylinder': use that, or a frame whose centre does not move",
     "structure": "that learns groups or directions, as prior='additive': use that, or inference='map'",

@@ -70,7 +70,7 @@ def _hint(owner: Any, name: str) -> str:
     """Where a setting belongs that `owner` does not have."""
     known = sorted(set(_names(owner)))
     if not known and getattr(owner, "name", None) == "auto":
-        return "it has none; those of the method that it chooses can be set, as in mixed(initial=20)"
+        return "it has none; those of the method that it chooses can be set, as in default(initial=20)"
     if not known:
         return "it has none"
     if misspelt := get_close_matches(name, known, n=1, cutoff=MISSPELT):
