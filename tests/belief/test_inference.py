@@ -11,16 +11,18 @@ import pytest
 
 from hidim import Optimizer, Space, Vector
 from hidim.belief.inference import Fitted, Inference, Peak, Slices, Study
-from hidim.belief.inference.peak import AT_ONCE, PART, best_outcome, new_fit
-from hidim.belief.priors import Flat, Prior, tag
+from hidim.belief.inference.peak import COLD_LIMITS, PART, best_outcome, new_fit
+from hidim.belief.priors import Flat, MainEffects, Prior, tag
 from hidim.errors import MethodError
-from hidim.frame import Cube
+from hidim.frame import Cube, Ground
 from hidim.gp.fit import fit
 from hidim.gp.kernels import Groups, Scaled, Term
+from hidim.gp.kernels.algebra import ABSENT
 from hidim.gp.model import Model
-from hidim.gp.outcome import OUTCOMES, evidence
+from hidim.gp.outcome import evidence
 from hidim.gp.posterior import factorise
 from hidim.gp.slice import sample
+from hidim.gp.untied import untied
 from hidim.methods import Task, configured
 from hidim.trial import History, Trial
 
@@ -71,10 +73,10 @@ def test_a_fit_of_another_model_is_none_even_if_it_has_the_same_size(meta):
 
 def test_the_last_fit_of_the_prior_is_found_behind_those_of_others():
     flat = Flat()
-    apart = {"fit": fit_of(flat, n=3)["fit"] | {"by": "Peak, apart"}}
-    of_both = study(flat, fit_of(flat, n=2), apart)
+    inside = {"fit": fit_of(flat, n=3)["fit"] | {"by": "Peak, window 0.25"}}
+    of_both = study(flat, fit_of(flat, n=2), inside)
     assert of_both.last() == fit_of(flat, n=2)["fit"]
-    assert study(flat, fit_of(flat, n=2), apart, by="Peak, apart").last() == apart["fit"]
+    assert study(flat, fit_of(flat, n=2), inside, by="Peak, window 0.25").last() == inside["fit"]
 
 
 @pytest.mark.parametrize(("n", "size", "known"), [(1, 7, True), (9, 7, False), (1, 5, False)])
@@ -112,9 +114,6 @@ class Pairs(Prior):
 
     def inputs(self, ground, points):
         return points
-
-    def models(self, ground, trials):
-        return ({},)
 
     def refusal(self, frame):
         return None
@@ -269,7 +268,7 @@ def fitted_rows(monkeypatch, n: int) -> tuple[list[int], Study, Fitted]:
 def test_hyperparameters_are_fitted_to_a_part_of_a_long_history_and_predictions_know_all_of_it(monkeypatch):
     rows, case, fitted = fitted_rows(monkeypatch, 1000)
     assert set(rows) == {PART[0]}
-    assert len(rows) < 120
+    assert len(rows) < 6 * COLD_LIMITS[1]  # as many climbs
     assert fitted.n == 1000
     assert len(case.posteriors(fitted)[0].y) == 1000
 
@@ -287,114 +286,33 @@ def test_what_a_part_says_of_length_scales_is_about_what_all_trials_say(monkeypa
     np.testing.assert_allclose(of_part[:-1], of_all[:-1], atol=0.7)
 
 
-def after(case: Study, fitted: Fitted) -> Study:
-    """The same trials, the last of which remembers the fit."""
-    known = [{} for _ in case.scene.trials[1:]]
-    return study(case.prior, *known, {"fit": fitted.memory})
+# -- columns that differ -------------------------------------------------------------------------------------
 
 
-def test_the_climbs_of_a_fit_from_scratch_are_spread_over_suggestions(monkeypatch):
-    climbs: list[int] = []
-    monkeypatch.setattr(
-        "hidim.belief.inference.peak.fit", lambda *a, **k: climbs.append(len(a[3])) or fit(*a, **k)
-    )
-    case, found = study(Flat(), *({} for _ in range(AT_ONCE + 20))), []
-    for _ in range(6):
-        found.append(Peak(outcome="identity").fitted(case, np.random.default_rng(0)))
-        case = after(case, found[-1])
-    assert [fitted.is_new for fitted in found] == [True, True, True, True, True, False]
-    assert [(fitted.memory["behind"], fitted.memory["left"]) for fitted in found] == [
-        (1, 3), (0, 3), (0, 2), (0, 1), (0, 0), (0, 0)
-    ]  # fmt: skip
-    assert climbs == [1, 1, 1, 1, 1]
-    assert {fitted.n for fitted in found} == {AT_ONCE + 20}
+WIDE = Ground(Space(x=Vector(40, 0, 1)))
 
 
-def test_a_transform_that_changes_by_a_fit_has_its_climb_in_the_next_suggestion(monkeypatch):
-    names = iter(["identity", "yeo-johnson(0.5)"])
-    monkeypatch.setattr("hidim.belief.inference.peak.best_outcome", lambda *a, **k: next(names))
-    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
-    first = Peak().fitted(case, np.random.default_rng(0))
-    assert (first.outcome, first.memory["behind"]) == ("yeo-johnson(0.5)", 2)
-    second = Peak().fitted(after(case, first), np.random.default_rng(0))
-    assert (second.outcome, second.memory["behind"]) == ("yeo-johnson(0.5)", 1)
-    x, y = case.seen.x, OUTCOMES["yeo-johnson(0.5)"](case.seen.y)
-    losses = [case.model().negative_log_posterior(fitted.thetas[0], x, y)[0] for fitted in (first, second)]
-    assert losses[1] < losses[0]
-    np.testing.assert_array_equal(second.thetas[1:], first.thetas[1:])
+@pytest.mark.parametrize("prior", [Flat(), MainEffects()], ids=str)
+def test_a_climb_that_nothing_holds_leads_to_a_peak_at_which_few_columns_matter(prior):
+    model, held = prior.model(WIDE), prior.held(WIDE, 60)
+    x = np.random.default_rng(1).random((60, 40))
+    y = np.sin(6 * x[:, 3]) * np.cos(5 * x[:, 17])
+    y = (y - y.mean()) / y.std()
+    start = model.put(model.start, held)
+    apart = untied(model, x, y, start, held, 40)
+    scales = apart[model.holds("log_lengthscale")] + apart[model.holds("log_lengthscale_deviation")]
+    assert set(np.argsort(scales)[:2]) == {3, 17}
+    usual, found = (fit(model, x, y, [theta], held=model.holding(held)).loss for theta in (start, apart))
+    assert found < usual - 20.0
 
 
-def test_a_simpler_model_is_of_use_before_its_turn_and_better_after_it():
-    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
-    before = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
-    then = Peak(outcome="identity").fitted(after(case, before), np.random.default_rng(0))
-    x, y, model = case.seen.x, OUTCOMES["identity"](case.seen.y), case.model()
-    scores = [
-        model.negative_log_posterior(theta, x, y)[0]
-        for theta in (model.start, before.thetas[1], then.thetas[1])
-    ]
-    assert scores == sorted(scores, reverse=True)
-    deviations = model.holds("log_lengthscale_deviation")
-    assert not before.thetas[1][deviations].any()
-    assert not then.thetas[1][deviations].any()
-    np.testing.assert_array_equal(before.thetas[0], then.thetas[0])
-
-
-def test_starts_of_another_version_that_are_no_longer_there_are_not_waited_for():
-    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
-    fitted = Peak().fitted(case, np.random.default_rng(0))
-    for told, left, behind in ((99, 2, 1), (-3, -3, -3)):
-        again = after(case, fitted._replace(memory=fitted.memory | {"behind": 0, "left": told}))
-        assert Peak().fitted(again, np.random.default_rng(0)).memory["left"] == left
-        again = after(case, fitted._replace(memory=fitted.memory | {"behind": told, "left": 0}))
-        assert Peak().fitted(again, np.random.default_rng(0)).memory["behind"] == behind
-
-
-def test_a_fit_of_a_version_that_knew_no_models_behind_is_gone_on_with():
-    x = np.random.default_rng(0).random((AT_ONCE + 20, 4))
-    values = np.sin(9 * x[:, 1]).tolist()
-    case = study(Flat(), *({} for _ in values), values=values)
-    fitted = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
-    known = fitted.thetas.copy()
-    known[:, :-1] = case.model().start[:-1]
-    memory = {key: value for key, value in fitted.memory.items() if key != "behind"}
-    memory |= {"left": 3, "thetas": known.tolist()}
-    case = study(Flat(), *({} for _ in values[1:]), {"fit": memory}, values=values)
-    again = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
-    assert again.memory["left"] == 2
-    assert not np.array_equal(again.thetas[0], known[0])
-
-
-def test_starts_that_are_left_when_a_fit_is_due_are_not_lost():
-    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
-    fitted = Peak(outcome="identity").fitted(case, np.random.default_rng(0))
-    memory = fitted.memory | {"n": AT_ONCE, "cold": AT_ONCE + 10, "left": 2}
-    again = Peak(outcome="identity").fitted(
-        after(case, fitted._replace(memory=memory)), np.random.default_rng(0)
-    )
-    assert (again.n, again.memory["left"]) == (AT_ONCE + 20, 2)
-
-
-@pytest.mark.parametrize(("off", "gain"), [(0.0, 0.0), (1.5, 10.0)])
-def test_a_start_that_finds_a_higher_peak_replaces_the_first_model_alone(off, gain):
-    case = study(Flat(), *({} for _ in range(AT_ONCE + 20)))
-    fitted = Peak().fitted(case, np.random.default_rng(0))
-    known = fitted.thetas - off
-    found = Peak().fitted(
-        after(
-            case, fitted._replace(memory=fitted.memory | {"thetas": known.tolist(), "behind": 0, "left": 1})
-        ),
-        np.random.default_rng(0),
-    )
-    x, y = case.seen.x, OUTCOMES[fitted.outcome](case.seen.y)
-    losses = [
-        case.model().negative_log_posterior(each.copy(), x, y)[0] for each in (known[0], found.thetas[0])
-    ]
-    assert losses[1] <= losses[0] - gain + 0.1  # θ is rounded
-    np.testing.assert_array_equal(found.thetas[1:], known[1:])
-    assert (off == 0.0) == np.array_equal(found.thetas[0], known[0])  # then its factor is kept
-
-
-def test_short_histories_try_all_starts_at_once():
-    fitted = Peak().fitted(study(Flat(), *({} for _ in range(AT_ONCE))), np.random.default_rng(0))
-    assert fitted.memory["behind"] == fitted.memory.get("left", 0) == 0
+def test_main_effects_are_held_until_there_are_two_trials_for_every_column_then_fitted_from_scratch():
+    prior, x = MainEffects(), np.random.default_rng(0).random((8, 4))
+    values = np.sin(4 * x).sum(axis=1).tolist()  # those of the points of `study`
+    early = Peak().fitted(study(prior, *({} for _ in values[1:]), values=values), np.random.default_rng(0))
+    metas = [{} for _ in values[1:-1]] + [{"fit": early.memory}]
+    late = Peak().fitted(study(prior, *metas, {}, values=values), np.random.default_rng(0))
+    amplitude = study(prior).model().holds("log_effect_amplitude")
+    assert (early.n, early.thetas[0][amplitude]) == (7, ABSENT)
+    assert (late.n, late.memory["cold"]) == (8, 8)
+    assert late.thetas[0][amplitude] > -5.0

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from hidim.gp.densities import Improper
 from hidim.gp.fit import DECIMALS, fit
+from hidim.gp.hyperparameter import log_prior
 from hidim.gp.kernels import Matern, Scaled, Stationary
 from hidim.gp.maps import HierarchicalScale, Scale
 from hidim.gp.model import Model
@@ -86,3 +89,11 @@ def test_what_is_held_stays(data):
     assert found.theta[held].tolist() == [0.0, 0.0]
     assert found.loss < model.negative_log_posterior(model.start, *data)[0]
     assert found.loss >= fit(model, *data, [found.theta], max_evaluations=200).loss
+
+
+def test_other_priors_are_those_of_the_climb(data):
+    model = Model(Scaled(Stationary(Matern(2.5), HierarchicalScale(2))))
+    flat = [replace(parameter, prior=Improper()) for parameter in model.parameters]
+    found = fit(model, *data, [model.start], priors=flat, held=np.ones(model.size, bool))
+    alone = model.negative_log_posterior(model.start, *data)[0] + log_prior(model.parameters, model.start)[0]
+    assert found.loss == pytest.approx(alone)

@@ -6,7 +6,7 @@ from hidim.gp.kernels import Effects, Matern, Scaled, Stationary
 from hidim.gp.maps import Chain, Fill, HierarchicalScale
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
-from hidim.search.terms import by_effects
+from hidim.search.effects import by_effects
 
 
 def posterior_of(function, dim, labels=0, count=120):
