@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from differences import assert_gradient
 from hidim.acquisition.improvement import LogExpectedImprovement
 from hidim.gp import linalg
 from hidim.gp.kernels import Effects, Matern, Scaled, Stationary
 from hidim.gp.kernels.algebra import ABSENT
+from hidim.gp.kernels.effects import MARGIN
 from hidim.gp.maps import HierarchicalScale
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
@@ -46,8 +48,8 @@ def test_a_column_that_does_not_exist_has_no_effect():
 
 def test_where_all_terms_are_absent_improvement_is_small_and_a_number():
     product = Scaled(Stationary(Matern(), HierarchicalScale(2)), optional=True)
-    model = Model(Scaled(Effects([0, 1]), optional=True, name="log_additive_amplitude") + product)
-    theta = model.put(model.start, {"log_additive_amplitude": ABSENT, "log_amplitude": ABSENT})
+    model = Model(Scaled(Effects([0, 1]), optional=True, name="log_effect_amplitude") + product)
+    theta = model.put(model.start, {"log_effect_amplitude": ABSENT, "log_amplitude": ABSENT})
     x = np.random.default_rng(0).random((5, 2))
     with np.errstate(all="raise"):
         score = LogExpectedImprovement(0.0).on(Posterior(model, theta, x, x.sum(axis=1)))(x)
@@ -57,7 +59,7 @@ def test_where_all_terms_are_absent_improvement_is_small_and_a_number():
 
 def test_an_absent_term_is_nothing_and_costs_nothing():
     class Costly(Effects):
-        def _features(self, x):
+        def _features(self, x, most):
             raise AssertionError("computed")
 
     kernel, x = Scaled(Costly([0, 1]), optional=True), np.random.default_rng(0).random((4, 2))
@@ -76,7 +78,7 @@ def posterior():
     x = rng.random((40, 3))
     x[:, 2] = (np.floor(2.0 * x[:, 2]) + 0.5) / 2.0
     y = np.sin(5.0 * x[:, 0]) + (x[:, 1] - 0.3) ** 2 + 0.5 * (x[:, 2] > 0.5) + 0.3 * x[:, 0] * x[:, 1]
-    effects = Scaled(Effects([0, 1], [2], [2]), optional=True, name="log_additive_amplitude")
+    effects = Scaled(Effects([0, 1], [2], [2]), optional=True, name="log_effect_amplitude")
     model = Model(effects + Scaled(Stationary(Matern(2.5), HierarchicalScale(3))))
     return Posterior(model, model.start, x, (y - y.mean()) / y.std())
 
@@ -138,3 +140,41 @@ def test_draws_know_a_part_of_many_observations_and_the_mean_all_of_them(posteri
     np.testing.assert_array_equal(of_few[0], of_all[0])
     assert np.all(np.isfinite(of_few))
     assert not np.array_equal(of_few, of_all)
+
+
+def every_sine(kernel, theta, x):
+    """The Gram matrix of one number by all sines, none of which counts for nothing."""
+    omega = math.pi * np.arange(1, kernel.rank + 1) / (1.0 + 2.0 * MARGIN)
+    spectrum = (5.0 * math.exp(-2.0 * theta[0]) + omega**2) ** -3.0
+    middles = (np.arange(20_000) + 0.5) / 20_000
+    spectrum /= spectrum @ np.mean(np.sin(np.outer(omega, middles + MARGIN)) ** 2, axis=1)
+    sines = np.sin((x + MARGIN) * omega)
+    return math.exp(theta[1]) * (sines * spectrum) @ sines.T
+
+
+@pytest.mark.parametrize("lengthscale", [0.03, 0.2, 0.7, 2.5])
+def test_sines_that_are_left_out_are_not_missed(lengthscale):
+    kernel, x = Effects([0]), np.random.default_rng(0).random((30, 1))
+    theta = np.array([math.log(lengthscale), 0.3])
+    expected = every_sine(kernel, theta, x)
+    found = kernel.gram(theta, x).value
+    np.testing.assert_allclose(found, expected, atol=1e-4 * expected.max())
+
+
+@pytest.mark.parametrize("lengthscale", [0.03, 2.5])
+def test_gradients_are_those_of_the_sines_that_are_left(lengthscale):
+    kernel, rng = Effects([0, 2], [1], [3]), np.random.default_rng(0)
+    x, theta = rng.random((7, 3)), np.array([math.log(lengthscale), 0.3, -0.2, 0.1])
+    g = rng.standard_normal((7, 7))
+    g += g.T
+    closed = kernel.gram(theta, x).to_parameters(g)
+    assert_gradient(closed, lambda t: float(np.vdot(g, kernel.gram(t, x).value)), theta)
+    cross, numbers = kernel.against(theta, rng.random((5, 3))), x[:, [0, 2]]
+
+    def at(values):
+        return np.column_stack([values[:, 0], x[:, 1], values[:, 1]])
+
+    closed = cross(x).to_inputs(g[:, :5])[:, [0, 2]]
+    assert_gradient(closed, lambda v: float(np.vdot(g[:, :5], cross(at(v)).value)), numbers)
+    closed = kernel.diagonal(theta, x).to_inputs(g[0])[:, [0, 2]]
+    assert_gradient(closed, lambda v: float(g[0] @ kernel.diagonal(theta, at(v)).value), numbers)
