@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from differences import assert_gradient
 from hidim import Choice, Float, Int, Optimizer, Space
 from hidim.acquisition.beta import Adaptation, Fixed, Matching
-from hidim.acquisition.utility import Bold, GroupBounds
+from hidim.acquisition.utility import GroupBounds
 from hidim.belief.inference import Adaptive, Peak
 from hidim.belief.priors import Flat, Tree
 from hidim.belief.priors.tree import leaves, nodes
@@ -24,7 +24,7 @@ from hidim.gp.kernels import Groups, Scaled, blocks
 from hidim.gp.model import Model
 from hidim.gp.posterior import Posterior
 from hidim.methods import METHODS, Method, Task, configured, make_method
-from hidim.search import Paths, Ways
+from hidim.search import Paths, ascent
 from hidim.search import settings as group_settings
 from hidim.search.paths import best_routes
 from hidim.search.settings import Axes, Setting
@@ -287,9 +287,8 @@ def test_matched_regret_is_the_reference(dim, t):
 
 
 def test_addtree_can_match_a_reference_regret():
-    bounds = GroupBounds(Matching())
-    inference = Adaptive(Peak(outcome="identity", twins=False), Matching())
-    method = configured("addtree-paper", inference=inference, utility=Bold(bounds, bounds, restless=0.0))
+    inference = Adaptive(Peak(outcome="identity"), Matching())
+    method = configured("addtree-paper", inference=inference, utility=GroupBounds(Matching()))
     optimizer = Optimizer(SPACE, method=method, seed=0)
     for _ in range(14):
         trial = optimizer.ask()
@@ -309,18 +308,17 @@ def test_information_gain_is_that_of_the_definition():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: configured("addtree", prior="forest"), "leaves, mixed, pursuit, restricted, tree"),
+        (lambda: configured("addtree", prior="forest"), "leaves, main-effects, pursuit, restricted, tree"),
         (lambda: Tree(form="cubic"), "matern12, se"),
-        (lambda: configured("addtree", prior="leaves"), "'paths' needs a prior that is a sum over groups"),
+        (lambda: configured("addtree-paper", prior="leaves"), "needs a prior that is a sum over groups"),
         (lambda: configured("leaves", utility="group-bounds"), "'group-bounds' needs a prior that is a sum"),
-        (lambda: configured("leaves", exact="group-bounds"), "'group-bounds' needs a prior that is a sum"),
-        (lambda: configured("addtree", utility="group-bounds", search="ways"), "search='paths'"),
+        (lambda: configured("addtree", utility="group-bounds", search="ascent"), "search='paths'"),
         (lambda: configured("addtree", frame="subspaces"), "use frame='cube'"),
         (lambda: configured("addtree", utility="vertices"), "unknown utility 'vertices'"),
         (lambda: Adaptation(delta=1.5), "probability"),
         (lambda: configured("addtree", initial=0), "initial"),
-        (lambda: configured("addtree", prior=Flat()), "prior='tree'"),
-        (lambda: Paths(ways=3), "Ways"),
+        (lambda: configured("addtree-paper", prior=Flat()), "prior='tree'"),
+        (lambda: Paths(keep=0), "keep"),
         (lambda: configured("addtree", prior=3), "prior=3"),
         (lambda: Tree(warped="no"), "True or False"),
         (lambda: Adaptive(adaptation={"power": 1.0}), "Adapting"),
@@ -339,7 +337,7 @@ def test_independent_leaves_have_a_limit():
 
 def test_recipes_are_methods_by_name():
     assert make_method("leaves").prior == Tree(by="paths")
-    assert isinstance(make_method("addtree-paper").utility.exact, GroupBounds)
+    assert isinstance(make_method("addtree-paper").utility, GroupBounds)
 
 
 def test_a_space_without_choices_is_one_node():
@@ -361,16 +359,13 @@ def test_suggestions_do_not_depend_on_the_memo():
 
 
 def test_paths_are_candidates_for_every_acquisition(monkeypatch):
-    counts = []
-
-    def counting(self, plan, target, ground, best, rng, promising=None):
-        counts.append(0 if promising is None else len(promising))
-        return ground.snap(rng.random((4, ground.dim)))
-
-    monkeypatch.setattr(Ways, "points", counting)
+    found, original = [], ascent.best_points
+    monkeypatch.setattr(ascent, "best_points", lambda *a: found.append(original(*a)) or found[-1])
     for utility in ("log-ei", "ei", "ucb"):
-        run(configured("addtree", utility=utility), 12)
-    assert min(counts) > 0
+        run(configured("addtree", utility=utility, climb=1), 12)
+        assert len(found) == 2  # of 12 trials, ten are those of the design
+        assert all(len(points) > 0 for points in found)
+        found.clear()
 
 
 def test_a_bound_for_many_columns_is_finite():
@@ -387,8 +382,7 @@ def test_many_nodes_are_scored_in_parts(monkeypatch):
 
 
 def test_unusual_settings_survive_a_file(tmp_path):
-    bounds = GroupBounds(Fixed(3.0))
     inference = Adaptive(Peak(outcome="identity"), Adaptation(power=0.05))
-    method = configured("addtree", inference=inference, utility=Bold(bounds, bounds), keep=7)
+    method = configured("addtree", inference=inference, utility=GroupBounds(Fixed(3.0)), search=Paths(keep=7))
     Optimizer(SPACE, method=method).save(tmp_path / "run.json")
     assert Optimizer.load(tmp_path / "run.json").method == method

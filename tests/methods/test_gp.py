@@ -15,7 +15,6 @@ from hidim.bench import problems as bench
 from hidim.errors import NumericalError
 from hidim.frame import Ground
 from hidim.methods import METHODS, Method, configured
-from hidim.search.credit import WAYS
 
 SPACE = Space(w=Vector(3, -1, 1), n=Int(1, 9))
 
@@ -37,7 +36,7 @@ def test_the_first_point_is_the_centre():
 def test_the_design_has_as_many_points_as_it_was_told():
     history = told(configured("gp", initial=4), 8).history
     assert [t.meta["way"] == "design" for t in history] == [True] * 4 + [False] * 4
-    assert {t.meta["way"] for t in history[4:]} <= set(WAYS)
+    assert {t.meta["way"] for t in history[4:]} <= {"all", "few"}
 
 
 def test_hyperparameters_are_remembered_with_the_trial_that_fitted_them():
@@ -46,23 +45,6 @@ def test_hyperparameters_are_remembered_with_the_trial_that_fitted_them():
     assert min(fits) == 10
     assert all(fit["n"] == number for number, fit in fits.items())
     assert 2 < len(fits) < 20  # on a schedule, and not with every suggestion
-
-
-def test_the_isotropic_twin_shares_one_length_scale_and_nothing_else_is_stored():
-    history = told(METHODS["gp"], 14, Space(w=Vector(3, -1, 1))).history
-    free, twin = next(t.meta["fit"]["thetas"] for t in reversed(history) if "fit" in t.meta)
-    assert twin[2:5] == [0.0, 0.0, 0.0]  # amplitude, level, three deviations, noise
-    assert len(free) == len(twin) == 6
-
-
-def test_some_suggestions_are_bold():
-    shares = {
-        bold: np.mean([t.meta["bold"] for t in told(configured("gp", initial=3, bold=bold), 20).history[3:]])
-        for bold in (0.0, 0.5, 1.0)
-    }
-    assert shares[0.0] == 0.0
-    assert 0.1 < shares[0.5] < 0.9
-    assert shares[1.0] == 1.0
 
 
 def test_an_outlier_between_two_fits_makes_a_fit_due():
@@ -106,12 +88,14 @@ def test_numbers_that_are_inactive_count_as_mid_range_and_labels_as_missing():
 
 def test_running_trials_are_not_nearly_the_same():
     optimizer = Optimizer(Space(x=Vector(6, 0, 1)), seed=0)
-    for _ in range(60):  # until the search has settled
+    for _ in range(50):  # until the search has settled
         trial = optimizer.ask()
         optimizer.tell(trial, float(((trial.params["x"] - 0.3) ** 2).sum()))
-    batch = np.array([trial.params["x"] for trial in optimizer.ask(16)])
-    distances = np.abs(batch[:, None] - batch[None]).max(axis=2)
-    assert distances[np.triu_indices(16, k=1)].min() >= 1e-3
+    batch = optimizer.ask(16)
+    for place, late in enumerate(batch):  # in a window, in its coordinates
+        width = min(2.0 * late.meta.get("window", 0.5), 1.0)
+        for early in batch[:place]:
+            assert np.abs(late.params["x"] - early.params["x"]).max() >= 1e-3 * width
 
 
 def test_on_a_plateau_fewer_suggestions_change_what_does_not_matter(monkeypatch):
