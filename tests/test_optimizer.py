@@ -146,8 +146,8 @@ def test_a_seed_that_is_not_given_is_drawn_and_recorded(tmp_path):
 
 
 def test_which_method_auto_has_chosen_is_said():
-    assert Optimizer(SPACE).chosen.name == "mixed"
-    assert "'auto' → 'mixed'" in repr(Optimizer(SPACE))
+    assert Optimizer(SPACE).chosen.name == "default"
+    assert "'auto' → 'default'" in repr(Optimizer(SPACE))
     assert Optimizer(Space(w=Vector(10**6))).chosen.name == "baxus"
     assert Optimizer(SPACE, "gp").chosen.name == "gp"
 
@@ -176,7 +176,7 @@ def test_attributes_survive_saving(tmp_path):
     assert optimizer.history.to_pandas()["attributes.accuracy"][0] == 0.9
 
 
-@pytest.mark.parametrize("method", ["gp", "mixed", "bock", "leaves", "sobol", "add-gp"])
+@pytest.mark.parametrize("method", ["gp", "default", "bock", "leaves", "sobol", "add-gp"])
 def test_a_method_that_cannot_serve_a_space_refuses_at_once(method):
     huge = Space(w=Vector(10**8))
     deep = Space({f"c{i}": Choice({0: Space({f"x{i}": Float(0, 1)}), 1: None}) for i in range(11)})

@@ -74,7 +74,7 @@ def assert_same(left, right) -> None:
     ("method", "where"),
     [
         *((name, "conditional") for name in DISTINCT),
-        *((name, "vector") for name in ("mixed", "rembo", "baxus")),
+        *((name, "vector") for name in ("default", "rembo", "baxus")),
     ],
 )
 def test_a_reload_at_any_point_changes_no_suggestion(method, where):

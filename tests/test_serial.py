@@ -53,7 +53,7 @@ def test_trials_come_back_bit_for_bit(data):
     "method",
     [
         *METHODS.values(),
-        configured("gp", initial=3, lengthscales="ard", outcome="identity", growth=0.3),
+        configured("gp", initial=3, lengthscales="ard", outcome="identity", climb=9),
     ],
     ids=repr,
 )

@@ -71,7 +71,7 @@ def test_a_run_from_nothing_to_its_best(run, folder):
     assert "x=" + repr(best["params"]["x"]) in out  # the line to type
     shown = run("show")[1]
     assert "14 trials" in shown
-    assert "method auto (mixed), seed 1" in shown
+    assert "method auto (default), seed 1" in shown
     rows = list(csv.DictReader(io.StringIO(run("export", "--csv")[1])))
     assert [float(row["x"]) for row in rows] == [trial.params["x"] for trial in trials]
     assert [row["depth"] for row in rows] == [str(trial.params.get("depth", "")) for trial in trials]

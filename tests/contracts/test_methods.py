@@ -178,7 +178,7 @@ def test_a_suggestion_depends_on_nothing_but_the_history(name, where):
     ("name", "noisy"),
     [
         *((name, False) for name in (*DISTINCT, "gp slice", "rembo high")),
-        *((name, True) for name in ("mixed", "rembo", "gp slice")),
+        *((name, True) for name in ("default", "rembo", "gp slice")),
     ],
 )
 def test_caches_may_vanish_between_any_two_suggestions(name, noisy):
@@ -355,8 +355,8 @@ TELLING = ("largest", "all zero", "one huge outlier", "far from zero")
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        *((name, values) for name in ("mixed", "rembo") for values in ODD),
-        *((name, values) for name in DISTINCT if name not in ("mixed", "rembo") for values in TELLING),
+        *((name, values) for name in ("default", "rembo") for values in ODD),
+        *((name, values) for name in DISTINCT if name not in ("default", "rembo") for values in TELLING),
         *((name, "one huge outlier") for name in VARIANTS),
     ],
 )

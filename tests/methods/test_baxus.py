@@ -285,7 +285,7 @@ def test_bad_settings_are_named(settings):
 
 
 @pytest.mark.parametrize(
-    ("dim", "chosen"), [(1, "mixed"), (5000, "mixed"), (5001, "baxus"), (10**9, "baxus")]
+    ("dim", "chosen"), [(1, "default"), (5000, "default"), (5001, "baxus"), (10**9, "baxus")]
 )
 def test_the_default_is_a_sum_up_to_5000_columns_and_baxus_beyond(dim, chosen):
     space = Space(x=Vector(dim, -1, 1))

@@ -312,9 +312,9 @@ def test_configurations_to_start_with_come_first_and_only_once(tmp_path):
 
 def test_a_run_too_short_for_a_model_is_told_how_to_have_one(caplog):
     hidim.minimize(lambda p: p["x"], Space(x=Float(0, 1)), 4)
-    assert "as in method='mixed(initial=2)'" in caplog.text
+    assert "as in method='default(initial=2)'" in caplog.text
     caplog.clear()
-    hidim.minimize(lambda p: p["x"], Space(x=Float(0, 1)), 4, method="mixed(initial=2)")
+    hidim.minimize(lambda p: p["x"], Space(x=Float(0, 1)), 4, method="default(initial=2)")
     hidim.minimize(lambda p: p["n"], Space(n=Int(1, 4)), 4)  # there is no more to be tried
     assert "no model will be asked" not in caplog.text
 
@@ -432,7 +432,7 @@ def test_a_drawn_seed_is_in_the_result_and_resumed_with_the_journal(tmp_path, ca
 
 def test_the_result_says_which_method_was_at_work():
     result = hidim.minimize(lambda p: p["x"], SPACE, 3, progress=False)
-    assert (result.method, result.chosen) == ("auto", "mixed")
+    assert (result.method, result.chosen) == ("auto", "default")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
