@@ -100,10 +100,11 @@ def test_a_run_goes_on_after_a_reload(name):
     assert reloaded(optimizer).ask() == optimizer.ask()
 
 
-@pytest.mark.parametrize("name", ["add-gp", "pp-gp", "add-gp(utility=log-ei)", "pp-gp(utility=log-ei)"])
+@pytest.mark.parametrize("whole", [{}, {"utility": "log-ei", "search": "ascent"}], ids=["", "whole"])
+@pytest.mark.parametrize("name", ["add-gp", "pp-gp"])
 @pytest.mark.parametrize("space", ["mixed", "optimizer"])
-def test_labels_integers_and_conditions(name, space):
-    optimizer = Optimizer(CORPUS[space], quick(name, size=2, cycle=4), seed=1)
+def test_labels_integers_and_conditions(name, space, whole):
+    optimizer = Optimizer(CORPUS[space], configured(quick(name, size=2, cycle=4), **whole), seed=1)
     for _ in range(10):
         trial = optimizer.ask()
         optimizer.tell(trial, float(np.nansum((CORPUS[space].encode(trial.params) - 0.3) ** 2)))

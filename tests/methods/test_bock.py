@@ -140,7 +140,7 @@ def test_a_centre_may_be_given_in_numbers_of_any_type():
 
 def test_a_centre_that_moves_needs_a_prior_that_looks_at_it():
     with pytest.raises(MethodError, match="prior='cylinder'"):
-        configured("gp", center="best")
+        configured("gp", frame="cube", center="best")
 
 
 def test_a_running_trial_close_to_the_centre_does_not_stop_the_search():
@@ -200,7 +200,7 @@ def test_a_ball_is_never_left_and_its_inner_cube_can_be():
 @pytest.mark.parametrize("search", ["ascent", "multistart", "direct+cma-es", "sprays"])
 def test_every_search_stays_in_the_ball(search):
     space = Space(x=Vector(5, -2, 2))
-    method = configured("gp", region="ball", search=search, initial=4)
+    method = configured("gp", frame="cube", region="ball", search=search, initial=4)
     optimizer = run(method, space, lambda p: -p["x"].sum(), 12)
     assert max(np.linalg.norm(trial.params["x"]) for trial in optimizer.history) <= 2 * (1 + 1e-9)
 

@@ -186,7 +186,7 @@ def test_variances_that_are_given_are_counted_at_every_length_scale():
 
 
 def test_a_search_for_whole_configurations_is_refused_for_bounds_of_groups():
-    with pytest.raises(MethodError, match=r"use search='paths', with elastic=True"):
+    with pytest.raises(MethodError, match=r"goes with search='paths', with elastic=True"):
         configured("add-gp", search="elastic")
 
 
@@ -206,7 +206,7 @@ def test_a_model_without_length_scales_is_refused_before_anything_is_evaluated()
     assert not evaluated
 
 
-@pytest.mark.parametrize("method", ["elastic", "gp(search=elastic)", "addtree(elastic=True)"])
+@pytest.mark.parametrize("method", ["elastic", "gp(search=elastic)", "addtree-paper(elastic=True)"])
 def test_without_numbers_nothing_is_climbed_and_nothing_is_flat(method):
     space = Space(a=Choice(*"abcd"), b=Choice(*"xyz"))
     optimizer = told(method, 12, space, lambda p: "abcd".index(p["a"]) + "zyx".index(p["b"]))
