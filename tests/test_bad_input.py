@@ -329,7 +329,7 @@ WRONG = [None, "zzz", [1], [[1.0], [1.0, 2.0]], -1, True, 2.5, 10**400]
     ("field", "value"),
     [
         (field, value)
-        for field in ("n", "cold", "behind", "thetas", "outcome", "theta", "place")
+        for field in ("n", "cold", "thetas", "outcome", "theta", "place")
         for value in WRONG
         if (field, value) not in OTHERS
     ],
@@ -343,7 +343,7 @@ def test_a_fit_that_says_what_no_fit_says_is_refused(field, value, tmp_path):
 @pytest.mark.parametrize(
     ("method", "field", "value"),
     [
-        *(("gp(initial=4)", field, ...) for field in ("by", "n", "cold", "behind", "thetas", "outcome")),
+        *(("gp(initial=4)", field, ...) for field in ("by", "n", "cold", "thetas", "outcome")),
         *(("gp(initial=4)", field, ...) for field in ("prior", "theta", "place")),
         *(("gp(initial=4)", field, value) for field, value in OTHERS),
         ("gp(initial=4)", "thetas", [[1e300] * 5]),

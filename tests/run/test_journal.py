@@ -649,9 +649,9 @@ def test_an_objective_that_goes_to_another_folder_does_not_lose_the_journal(monk
 
 
 def test_settings_in_which_a_method_differs_are_told(path, caplog):
-    run(path, 2, "gp(raw=100)", function=lambda p: 1.0)
-    run(path, 3, "gp(raw=200)", function=lambda p: 1.0)
-    assert "with method gp (raw=100), and goes on with method gp (raw=200)" in caplog.text
+    run(path, 2, "gp(starts=100)", function=lambda p: 1.0)
+    run(path, 3, "gp(starts=200)", function=lambda p: 1.0)
+    assert "with method gp (starts=100), and goes on with method gp (starts=200)" in caplog.text
 
 
 # -- lines that are whole ----------------------------------------------------------------------------------
