@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hidim._types import Array, Indices
-from hidim.belief.priors import Flat, Prior, Structure, Tree
+from hidim.belief.priors import Flat, MainEffects, Prior, Structure, Tree
 from hidim.belief.priors.tree import nodes
 from hidim.frame import Ground, Observations
 from hidim.gp.fit import fit
@@ -182,7 +182,8 @@ def _tried(view: View, model: Model, seen: Observations, transform: Transform) -
     jacobian = float(np.sum(np.log(transform.slopes(seen.y))))
     steps = _affordable(x, 4e8, FIRST_STEPS)
     starts = []
-    if len(view.numbers) > 1 and not view.space.is_conditional:
+    whole = isinstance(view.prior, Flat | MainEffects)
+    if whole and len(view.numbers) > 1 and not view.space.is_conditional:
         thetas.append(untied(model, x, y, model.start, (), steps, variances))
     for place, theta in enumerate(thetas):
         found = fit(model, x, y, [theta], max_evaluations=steps, variances=variances).theta
