@@ -51,9 +51,9 @@ def _ways(budget: int) -> dict[str, str]:
 DIRECT = "hidim:elastic(search=direct,evaluations={})"
 RANDOM = "random"
 DEFAULT, DEFAULT_ELASTIC, DEFAULT_MULTISTART = (
-    "hidim:gp(scattered=True)",
-    "hidim:gp(scattered=True,search=elastic)",
-    "hidim:gp(scattered=True,search=multistart)",
+    "hidim:gp(frame=cube,scattered=True)",
+    "hidim:gp(frame=cube,scattered=True,search=elastic)",
+    "hidim:gp(frame=cube,scattered=True,search=multistart)",
 )
 NAMES = {
     **_ways(LARGE),
