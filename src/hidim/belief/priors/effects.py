@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,11 +36,7 @@ NODES, EFFECTS = Normal(0.0, 2.0), Normal(-1.0, 2.0)
 #: Of the logarithms of the exponents of warps of nodes: there are none, unless data insist.
 WARPS = StudentT(1.0, 0.0, 0.1)
 
-#: Main effects are asked for when there are so many trials for every parameter, and held at nothing before.
-#: With 5, regrets after 200 trials were higher by a fifth, with 1 by a tenth: geometric means of 16 functions
-#: in 10 to 100 dimensions, two runs each, on which this was chosen. Without any wait Rosenbrock's function in
-#: 20 dimensions was at 1,000 to 6,000 after 50 trials, instead of 400.
-EACH = 2
+#: No main effects.
 NONE = {
     "log_effect_amplitude": ABSENT,
     "log_effect_lengthscale": math.log(USUAL),
@@ -50,6 +47,8 @@ NONE = {
 @dataclass(frozen=True)
 class MainEffects(Prior):
     """Functions of single parameters and of nodes, added up, and a product kernel over all parameters."""
+
+    late: ClassVar[Mapping[str, float]] = NONE
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -66,9 +65,6 @@ class MainEffects(Prior):
 
     def inputs(self, ground: Ground, points: Array) -> Array:
         return points
-
-    def held(self, ground: Ground, trials: int) -> Mapping[str, float]:
-        return NONE if trials < EACH * ground.dim else {}
 
     def refusal(self, frame: Frame) -> str | None:
         seen = "in the box of an embedding nothing adds up: use frame='cube', or prior='embedded'"
