@@ -2,8 +2,7 @@
 
     cd benchmarks
     python long_runs.py results/suite-auto-1000.jsonl results/suite-1000.jsonl \\
-        results/suite-windows-1000.jsonl results/suite-alone-1000.jsonl results/suite-turbo-1000.jsonl \\
-        --out results/suite-1000.md
+        results/suite-turbo-1000.jsonl --out results/suite-1000.md
 
 The first file is `auto` as it is. Its runs in the others, of earlier versions, are called by the file's name.
 """

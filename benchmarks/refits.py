@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from hidim import Optimizer
-from hidim.belief.inference import Peak
+from hidim.belief.inference.peak import GROWTH
 from hidim.bench.base import Problem
 from hidim.bench.problems import problem
 from hidim.bench.tables import render
@@ -47,7 +47,7 @@ def asks(method: str, name: str) -> Iterator[tuple[int, float]]:
     optimizer = Optimizer(task.space(), method, seed=0)
     while (n := len(optimizer.history)) < LAST:
         if n >= ASKED:
-            _add(optimizer, task, min(int(np.ceil(Peak().growth * n)), LAST - n))
+            _add(optimizer, task, min(int(np.ceil(GROWTH * n)), LAST - n))
         for _ in range(SAMPLED):
             yield len(optimizer.history), _timed_step(optimizer, task)
 

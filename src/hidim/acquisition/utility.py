@@ -63,7 +63,7 @@ class Moment(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A utility whose coins are tossed.
+    """What a utility asks of the next suggestion.
 
     Args:
         acquisition: of a belief, the place of which among several is given, too.
@@ -93,7 +93,7 @@ class Utility(ABC):
 
     @abstractmethod
     def decided(self, moment: Moment, rng: Rng) -> Decision:
-        """The coins are tossed."""
+        """What counts for the next suggestion."""
 
 
 @dataclass(frozen=True)

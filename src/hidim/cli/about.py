@@ -8,8 +8,8 @@ from typing import Any
 #: What each method is, in a line.
 ABOUT = {
     "auto": "chooses: default, and baxus beyond 5000 columns",
-    "default": "a Gaussian process: a sum over single parameters or nodes of a tree, and all together",
-    "gp": "a Gaussian process in which everything may interact",
+    "default": "a Gaussian process of main effects, nodes of a tree, and a product kernel over all together",
+    "gp": "the same without main effects and nodes: everything may interact",
     "flat": "gp with losses as they are and independent length-scales",
     "addtree": "a sum over the nodes of a conditional space (Add-Tree)",
     "addtree-paper": "Add-Tree as in its paper",

@@ -32,8 +32,8 @@ from hidim.trial import History, Trial
 Sketch = Bins | CountSketch
 
 #: The number of bins at the start, and what it was once. On nine functions of 4 to 15 out of 7,000 to 20,000
-#: parameters, 150 trials, 32 runs in all on which this was chosen, 16 bins and the parts of `mixed` were
-#: better than 8 and those of `gp` in 25, 32 bins in 22.
+#: parameters, 150 trials, 32 runs in all on which this was chosen, 16 bins and the default's parts
+#: of then were better than 8 and those of `gp` in 25, 32 bins in 22.
 LOW, ONCE = 16, 8
 
 

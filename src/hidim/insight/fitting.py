@@ -7,7 +7,7 @@ with the values. So the fit is tried from three starts,
 
     tied      the usual one
     picked    columns that explain the losses by a polynomial untied, all others nearly out of the way
-    freed     where a climb leads if nothing ties columns, in spaces without conditions
+    untied    where a climb leads if nothing ties columns, in spaces without conditions
 
 under several transforms of the losses, a few steps each; the most probable is then fitted in full. Transforms
 by the logarithm of the gap to the best are left out: they magnify the surroundings of the optimum, which

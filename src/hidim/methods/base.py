@@ -5,19 +5,23 @@ The history is the only state. Whatever a method must remember of a suggestion g
 time without changing a single suggestion. All keys of `meta`:
 
     key         from                    what
-    way         every suggestion        how it came about: "design", "probe", "random", the search's
-                                        own word
+    way         every suggestion        how it came about: "design", "probe", "random", "sobol", or the
+                                        search's own word, as "all", "few" and "effects" of `Ascent`
     instead     hidim.frame             if all that was wanted had been seen: "scattered", "random" or
                                         "repetition", which is what it then is
     fallback    hidim.methods.recipe    why it is a design point: the model failed
-    fit         hidim.belief.inference  hyperparameters, and for which prior
-    feasible    hidim.belief.feasibility   hyperparameters of the process on failures
+    fit         hidim.belief.inference  hyperparameters and the transform of the losses, if they are new, of
+                                        which prior and inference
+    feasible    hidim.belief.feasibility   hyperparameters of the process on failures, likewise
     probe       hidim.belief.probe      the value of the trial next to which it stands
+    option      hidim.frame.aside       the option that it looks at, as if there were no other
+    window      hidim.frame.aside       half the width of the window through which it was found
+    afresh      hidim.frame.aside       which of the new starts it belongs to
     y           hidim.frame.embedded    the low-dimensional point for which it stands …
     embedding   hidim.frame.embedded    … and of which embedding
     run         hidim.frame.subspaces   which of the interleaved runs
     doublings   hidim.frame.growing     how often the number of bins had been doubled
-    window      hidim.frame.window      half the width of the window around the best trial, if it is in one
+    elastic     hidim.search.elastic    the walks down from longer length-scales
     earlier     hidim.run.earlier       that a trial is of another run, from which this one starts
 
 Trials that nobody suggested have the way "given" or "added".

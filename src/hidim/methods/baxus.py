@@ -1,7 +1,7 @@
 """BAxUS: an embedding that grows, for unknown numbers of directions that matter (Papenmeier et al. 2022).
 
-Bins of parameters are searched as `default` searches parameters. They double when the search stalls. Trust
-regions, which the paper has, are left to the ways of the search.
+Bins of parameters are searched as `default` searches parameters. They double when the search stalls. There
+are no trust regions, as the paper has them.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ STEPS, OTHERS = 10, 128
 #: The way of suggestions that are made of the groups' best settings.
 GROUPS = "groups"
 
-#: Groups are maximised for each of these κ, one nearly greedy and one as bold as β = 4; the paths with the
+#: Groups are maximised for each of these κ, one nearly greedy and one with β = 4; the paths with the
 #: largest sums are candidates, among which the utility decides.
 KAPPAS = (0.5, 2.0)
 
