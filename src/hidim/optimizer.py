@@ -38,7 +38,7 @@ class Optimizer:
         space: what can vary.
         method: a name (see `hidim.METHODS`) or a configured method.
         seed: the same seed and the same values give the same suggestions; None draws one.
-        budget: number of trials planned, added ones included, if known; some methods plan with it.
+        budget: number of trials planned, added ones included, if known; one too small for a model is told.
         maximize: whether large values are good.
         noisy: whether the same configuration may give different values; None: hidim finds out.
 

@@ -34,7 +34,7 @@ class OptunaSampler(BaseSampler):
         space: the whole space, if it is known, with the names that `trial.suggest_…` uses.
         seed: the same seed and the same values give the same suggestions, trial by trial; None draws one,
             which the study keeps.
-        budget: number of trials planned, if known; some methods plan with it.
+        budget: number of trials planned, if known; one too small for a model is told.
         noisy: whether the same configuration may give different values; None: hidim finds out.
         constraints_func: refused, with what to do instead.
 
