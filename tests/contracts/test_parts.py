@@ -64,7 +64,7 @@ REFUSED = {
     *(("rpp", "inference", name) for name in ("adaptive", "given", "map", "schedule", "slice")),
     *(("rpp", "frame", name) for name in ("growing", "subspaces")),
     *(("rembo", "prior", name) for name in PRIORS if name != "embedded"),
-    *(("rembo", "frame", name) for name in ("cube", "growing", "window")),
+    *(("rembo", "frame", name) for name in ("aside", "cube", "growing")),
     ("rembo", "inference", "relearning"),
     *(
         (base, field, name)

@@ -176,8 +176,10 @@ def has_place(posterior: Posterior) -> bool:
 def caution(history: History) -> float:
     """How careful the next suggestion has to be, from 0 to 1, by the failures among the last ones.
 
-    Trials that no search has suggested say nothing of that, however they ended.
+    Trials that no search has suggested say nothing of that, however they ended, nor do looks at options.
     """
-    last = [t for t in history.finished if t.meta.get("way", "added") not in UNSEARCHED][-LAST:]
+    last = [
+        t for t in history.finished if t.meta.get("way", "added") not in UNSEARCHED and "option" not in t.meta
+    ][-LAST:]
     failures = sum(trial.state is TrialState.FAILED for trial in last)
     return min(failures / MANY, 1.0)

@@ -16,7 +16,7 @@ from hidim.frame.base import Scene
 from hidim.frame.novelty import Seen
 from hidim.frame.observe import UNSEARCHED
 from hidim.space.nodes import Branch, Node, beside, tree
-from hidim.trial import Trial
+from hidim.trial import Trial, TrialState
 
 #: Suggestions before an option can be given up.
 FEW = 6
@@ -27,20 +27,36 @@ LOOKED_AT = 8
 
 def open_option(scene: Scene, rng: Rng) -> Branch | None:
     """An option beside those of the best trial from which more may be expected than was found."""
-    seen, ground, losses = scene.seen, scene.ground, 0.125 * scene.seen.y  # differences stay finite
-    searched, running = _searched(scene.trials.complete), _searched(scene.trials.running)
-    hopeful = []
-    for option in beside(root_of(scene), ground.space.columns, seen.x[int(np.argmin(losses))]):
-        own = option.holds(seen.x)
-        tries = int(searched[own].sum() + running[option.holds(seen.running)].sum())
-        if tries < FEW or _gains(losses[own], searched[own], float(losses.min())):
+    ground, (points, losses) = scene.ground, _finished(scene)
+    searched, running = _searched(scene.trials.finished), _searched(scene.trials.running)
+    hopeful: list[tuple[int, float, float, Branch]] = []
+    if not searched.any():
+        return None  # the design comes first
+    for option in beside(root_of(scene), ground.space.columns, points[int(np.argmin(losses))]):
+        own = option.holds(points)
+        tries = int(searched[own].sum() + running[option.holds(scene.seen.running)].sum())
+        if tries < FEW or gains(losses[own], searched[own], float(losses.min())):
             hopeful.append((tries, losses[own].min(initial=math.inf), rng.random(), option))
-    tried = Seen.of(seen)
+    tried = Seen.of(scene.seen)
     for *_, option in sorted(hopeful, key=lambda entry: entry[:3]):
         some = ground.within(option).snap(ground.sample(rng, LOOKED_AT))
         if tried.first_new(some) is not None:
             return option
     return None
+
+
+def _finished(scene: Scene) -> tuple[Array, Array]:
+    """Points (n, d) and losses (n,) of finished trials, in their order.
+
+    Losses are an eighth of what they are, so that differences of the largest stay finite, and inf for failed
+    trials.
+    """
+    trials, seen = scene.trials.finished, scene.seen
+    complete = np.array([trial.state is TrialState.COMPLETE for trial in trials])
+    points, losses = np.empty((len(trials), scene.ground.dim)), np.full(len(trials), math.inf)
+    points[complete], points[~complete] = seen.x, seen.failed
+    losses[complete] = 0.125 * seen.y
+    return points, losses
 
 
 def root_of(scene: Scene) -> Node:
@@ -50,12 +66,12 @@ def root_of(scene: Scene) -> Node:
     return memo.keep(tree, key, tree(scene.ground.space)) if known is None else known
 
 
-def _gains(losses: Array, searched: Mask, best: float) -> bool:
+def gains(losses: Array, searched: Mask, best: float) -> bool:
     """Whether twice what the last half of the tries has gained would lead below `best`."""
-    places = np.flatnonzero(searched)
-    if not len(places):
-        return False  # all are running
-    own, before = losses.min(), losses[: places[len(places) // 2]].min(initial=math.inf)
+    own, places = losses.min(initial=math.inf), np.flatnonzero(searched)
+    if not len(places) or own == math.inf:
+        return False  # all are running, or have failed
+    before = losses[: places[len(places) // 2]].min(initial=math.inf)
     return bool(own - 2.0 * (before - own) < best)
 
 

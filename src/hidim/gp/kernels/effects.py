@@ -33,7 +33,7 @@ MARGIN = 0.25
 MOST, LEAST, ALL = 40, 6, 1200
 
 #: log of the share of the first sine's variance below which others count for nothing.
-NEGLIGIBLE = math.log(1e-5)
+NEGLIGIBLE = math.log(1e-4)
 
 #: With fewer rows sines are taken one by one, with more by their recurrence: calls cost more than sines.
 FEW_ROWS = 24

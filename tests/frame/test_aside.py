@@ -1,4 +1,4 @@
-"""Windows around the best point of a run that gains nothing any more."""
+"""Looks aside: windows around the best point of a run that gains nothing any more, and new starts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hidim import Choice, Float, Int, Optimizer, Space, Vector
-from hidim.frame import Window, suggestion
+from hidim.frame import Aside, Scene, suggestion
 from hidim.task import Task
 from hidim.trial import History, Trial
 from saved import reloaded
@@ -36,6 +36,14 @@ def settled(vector: Vector = VECTOR, *, noisy: bool | None = None, **more) -> tu
     return Task(space, seed=0, noisy=noisy), History(trials)
 
 
+def aside(task: Task, history: History, number: int = 61) -> Scene:
+    return Aside().scene(task, history, number, np.random.default_rng(0))
+
+
+def window(task: Task, history: History) -> float | None:
+    return aside(task, history).meta.get("window")
+
+
 def with_more(history: History, *more: tuple[np.ndarray, float, dict]) -> History:
     """After further trials: points, values, and what is remembered of them."""
     n = len(history)
@@ -45,8 +53,8 @@ def with_more(history: History, *more: tuple[np.ndarray, float, dict]) -> Histor
 
 def test_there_is_no_window_before_there_are_three_times_as_many_trials_as_it_holds():
     task, history = settled()
-    assert Window().half(task, History(history[: 3 * COUNT])) is None
-    assert Window().half(task, History(history[: 3 * COUNT + 1])) is not None
+    assert window(task, History(history[: 3 * COUNT])) is None
+    assert window(task, History(history[: 3 * COUNT + 1])) is not None
 
 
 @pytest.mark.parametrize(
@@ -60,24 +68,24 @@ def test_there_is_no_window_before_there_are_three_times_as_many_trials_as_it_ho
     ids=["noisy", "integer", "label", "conditional"],
 )
 def test_noisy_discrete_and_conditional_tasks_have_no_windows(settings):
-    assert Window().half(*settled(**settings)) is None
+    assert window(*settled(**settings)) is None
 
 
 def test_a_run_that_gains_has_no_window_and_others_have_it_every_other_time():
     task, history = settled()
-    keys = [Window().scene(task, history, n, np.random.default_rng(0)).key for n in range(60, 64)]
+    keys = [aside(task, history, n).key for n in range(60, 64)]
     assert keys[::2] == ["cube"] * 2
     assert "cube" not in keys[1::2]
     falling = History([replace(trial, value=0.9**trial.number) for trial in history])
-    assert Window().scene(task, falling, 61, np.random.default_rng(0)).key == "cube"
+    assert aside(task, falling).key == "cube"
 
 
 def test_a_window_holds_the_nearest_trials_in_its_own_coordinates():
     task, history = settled()
-    half = Window().half(task, history)
+    half = window(task, history)
     near = np.sort([np.abs(trial.params["x"] - MIDDLE).max() for trial in history])[COUNT]
     assert 0.5 * near < half <= near
-    scene = Window().scene(task, history, 61, np.random.default_rng(0))
+    scene = aside(task, history)
     points = np.array([trial.params["x"] for trial in scene.trials.complete])
     inside = [np.abs(trial.params["x"] - MIDDLE).max() <= half for trial in history]
     assert 2 <= len(points) == sum(inside) <= COUNT + 1
@@ -90,21 +98,46 @@ def test_a_window_holds_the_nearest_trials_in_its_own_coordinates():
 
 def test_a_window_without_gain_is_halved_twice_then_given_up_until_something_is_found():
     task, history = settled()
-    half, found = Window().half(task, history), []
+    half, found = window(task, history), []
     for _ in range(4):
-        found.append(Window().half(task, history))
+        found.append(window(task, history))
         tried = [(MIDDLE + 0.3 + 0.001 * k, 9.0, {"window": half}) for k in range(COUNT)]
         history = with_more(history, *tried)
     assert found == [half, half / 2, half / 4, None]
     better = with_more(history, (MIDDLE + 1e-3, -1e-6, {"window": half}))
-    assert Window().half(task, better) == half
+    assert window(task, better) == half
 
 
 def test_gains_in_windows_are_none_of_the_whole_space_and_keep_them_open():
     task, history = settled()
     for meta, opens in (({"window": 0.01}, True), ({"way": "all"}, False)):
         gained = with_more(history, (MIDDLE + 1e-3, -1.0, meta))
-        assert (Window().half(task, gained) is not None) == opens
+        assert (window(task, gained) is not None) == opens
+
+
+def test_a_new_start_knows_its_own_trials_alone_and_another_follows_where_it_stands_still():
+    task, history = settled(c=(Choice("a", "b"), "a"))  # without windows
+    assert aside(task, history, 62).key == "cube"
+    first = aside(task, history)
+    assert first.meta == {"afresh": 1}
+    assert (first.asked, len(first.seen.y)) == (0, 0)
+    rng, best = np.random.default_rng(1), 5.0
+    for number in range(60, 60 + 2 * 60, 2):  # as good as the first run, but for the last third
+        best = 0.5 * best if number < 100 else best
+        params = {"x": rng.random(DIM), "c": "b"}
+        own = Trial(params, number, meta={"afresh": 1}).completed(best, number)
+        other = Trial(params | {"c": "a"}, number + 1).completed(9.0, number + 1)
+        history = History([*history, own, other])
+    assert aside(task, History(history[:101]), 101).meta == {"afresh": 1}
+    assert len(aside(task, History(history[:101]), 101).seen.y) == 21
+    assert aside(task, history, 181).meta == {"afresh": 2}
+
+
+def test_no_new_start_repeats_a_configuration_of_others():
+    task, history = settled(c=(Choice("a", "b"), "a"))
+    scene = aside(task, history)
+    known = scene.ground.space.encode(history[7].params)[None]
+    assert suggestion(scene, known, np.random.default_rng(0), {}).meta["instead"] == "random"
 
 
 @pytest.mark.parametrize(
@@ -114,10 +147,10 @@ def test_gains_in_windows_are_none_of_the_whole_space_and_keep_them_open():
 )
 def test_suggestions_in_the_corner_of_a_window_are_in_it(vector):
     task, history = settled(vector)
-    scene = Window().scene(task, history, 61, np.random.default_rng(0))
+    scene = aside(task, history)
     corner = suggestion(scene, np.ones((1, DIM)), np.random.default_rng(0), {})
     more = with_more(history, (corner.params["x"], 9.0, {**corner.meta}))
-    again = Window().scene(task, more, 61, np.random.default_rng(0))
+    again = aside(task, more)
     assert again.meta == scene.meta
     np.testing.assert_allclose(again.seen.x[-1], 1.0)
 
