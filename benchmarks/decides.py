@@ -1,6 +1,6 @@
 """Draws the picture of docs/decides.md: how the default decides, on a function of two parameters.
 
-python benchmarks/decides.py docs/img/decides.svg
+python benchmarks/decides.py docs/img/decides.png
 
 Model, acquisition function and ascents are those of the library at that moment of a run; the starts and the
 window are chosen so that one sees them.
@@ -37,7 +37,7 @@ TRIALS, SEED, GRID = 14, 4, 81
 TOLD = [
     (
         "1  Frame",
-        "All of the space. When that gains nothing,\nevery other time a window at the best trial",
+        "All of the space and, now and then, a look\naside: at an option, in a window, or afresh",
         "window",
     ),
     ("2  Model", "A Gaussian process of what adds up\nand what interacts; evidence weighs the parts", ""),
@@ -156,10 +156,7 @@ def draw(path: str) -> None:
         fontsize=9.6,
         color=INK,
     )
-    matplotlib.rcParams["svg.hashsalt"] = "hidim"
-    figure.savefig(
-        path, metadata={"Date": None} if path.endswith("svg") else None, facecolor="white", dpi=150
-    )
+    figure.savefig(path, facecolor="white", dpi=150)
 
 
 def _framed(axis: Axes, limits: tuple[float, float] | None = (0.0, 1.0)) -> None:
