@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where make can: what runs side by side is printed one after the other.
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-APART := tests/frame/test_chances.py tests/contracts/test_methods.py tests/methods tests/gp tests/belief/test_plateau.py tests/belief/test_noise.py tests/cli tests/programs tests/test_reproducibility.py
+APART := tests/contracts/test_methods.py tests/methods tests/gp tests/belief/test_noise.py tests/cli tests/programs tests/test_reproducibility.py
 
 .PHONY: demo test lint types layers package unit coverage docs clean
 
