@@ -20,7 +20,7 @@ def test_every_way_of_the_figures_has_a_name_and_random_search_twice_the_evaluat
     assert {method for _, method in study.pairs} == set(NAMES.values())
     assert len(set(study.pairs)) == len(study.pairs)
     counts = {(job.problem, job.method): job.evaluations for job in study.jobs(1)}
-    assert counts["gaussian-50", "random"] == 2 * counts["gaussian-50", "hidim:gp(scattered=True)"]
+    assert counts["gaussian-50", "random"] == 2 * counts["gaussian-50", "hidim:gp(frame=cube,scattered=True)"]
 
 
 def test_means_errors_and_paired_tests_are_told(make_record: MakeRecord) -> None:
