@@ -11,7 +11,7 @@ import pytest
 
 from hidim import Optimizer, Space, Vector
 from hidim.belief.inference import Fitted, Inference, Peak, Slices, Study
-from hidim.belief.inference.peak import COLD_LIMITS, PART, best_outcome, new_fit
+from hidim.belief.inference.peak import LIMITS, PART, best_outcome, new_fit
 from hidim.belief.priors import Flat, MainEffects, Prior, tag
 from hidim.errors import MethodError
 from hidim.frame import Cube, Ground
@@ -267,8 +267,8 @@ def fitted_rows(monkeypatch, n: int) -> tuple[list[int], Study, Fitted]:
 
 def test_hyperparameters_are_fitted_to_a_part_of_a_long_history_and_predictions_know_all_of_it(monkeypatch):
     rows, case, fitted = fitted_rows(monkeypatch, 1000)
-    assert set(rows) == {PART[0]}
-    assert len(rows) < 6 * COLD_LIMITS[1]  # as many climbs
+    assert set(rows) == {PART}
+    assert len(rows) < 6 * LIMITS[1]  # as many climbs
     assert fitted.n == 1000
     assert len(case.posteriors(fitted)[0].y) == 1000
 
@@ -280,7 +280,7 @@ def test_shorter_histories_are_fitted_as_a_whole(monkeypatch):
 def test_what_a_part_says_of_length_scales_is_about_what_all_trials_say(monkeypatch):
     case = study(Flat("isotropic"), *({} for _ in range(400)))
     of_part = Peak(outcome="identity").fitted(case, np.random.default_rng(0)).thetas[0]
-    monkeypatch.setattr("hidim.belief.inference.peak.PART", (400, 400))
+    monkeypatch.setattr("hidim.belief.inference.peak.PART", 400)
     of_all = Peak(outcome="identity").fitted(case, np.random.default_rng(0)).thetas[0]
     assert not np.array_equal(of_part, of_all)
     np.testing.assert_allclose(of_part[:-1], of_all[:-1], atol=0.7)

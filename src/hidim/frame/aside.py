@@ -124,7 +124,8 @@ def _afresh(task: Task, history: History, number: int, rng: Rng) -> Scene:
     start = max((trial.meta.get("afresh", 1) for trial in history), default=1)
     start += _stands_still(task, of(start, history.finished))
     trials = History(of(start, history), maximize=history.maximize)
-    scattered = Ground(task.space).sample(rng, 1)
+    ground = Ground(task.space)
+    scattered = ground.snap(ground.sample(rng, 1))
     return _alone(task, history, number, trials, observe(task, trials), scattered, meta={"afresh": start})
 
 

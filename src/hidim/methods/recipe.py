@@ -167,7 +167,8 @@ class Recipe(Method):
             point, twin = found
             memory = study.remembered(fitted, posteriors[0], point[0])
             return suggest(point, meta={"way": "probe", "probe": twin, **memory})
-        decision = self.utility.decided(Moment(noisy, plateau(scene), scene.improvable), rng)
+        moment = Moment(noisy, plateau(scene), scene.improvable)
+        decision = self.utility.decided(moment, rng)
         feasibility, believed = self._believed(scene, study.tag(fitted.structure), posteriors)
         n = len(scene.seen.y)
 
@@ -181,7 +182,7 @@ class Recipe(Method):
         if scene.improvable is not None:
             order = order[np.argsort(~scene.improvable[order], kind="stable")]
         ranked = scene.seen.x[order]
-        points, way, told = self.search(target, Situation(scene, ranked), rng)
+        points, way, told = self.search(target, Situation(scene, ranked, moment.demand > 0.0), rng)
         memory = study.remembered(fitted, believed[0], points[0])
         learnt = {} if feasibility is None else feasibility.meta
         return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})

@@ -5,7 +5,8 @@
     effects   coordinates of the best points at the best values of their main effects, if the model has any
 
 A suggestion starts in one of these ways, each as often as the others: smooth functions in which every
-coordinate matters like the first, rugged or ill-conditioned ones the second, sums the third. In a conditional
+coordinate matters like the first, rugged or ill-conditioned ones the second, sums the third. On a plateau
+every other one starts anywhere, since close to the best points nothing is to be learnt. In a conditional
 space the best settings of the nodes of the tree, put together along the best paths, are starts, too
 (Add-Tree, Algorithm 2; see `hidim.search.paths`).
 """
@@ -33,8 +34,8 @@ from hidim.search.refine import refined, stepped
 #: and the gain of the logarithm of the acquisition function below which an ascent ends.
 FEW, BEST, CLIMBING, TOLERANCE = 20, 3, 4, 1e-3
 
-#: The share of the starts of the first way that lie anywhere.
-SCATTERED = 1 / 3
+#: The share of starts that lie anywhere, by way.
+SCATTERED = {"all": 1 / 3, "few": 0.0, "anywhere": 1.0}
 
 
 class Starts(NamedTuple):
@@ -73,6 +74,8 @@ class Ascent(Search):
         ground, best = situation.scene.ground, situation.ranked[:BEST]
         ways = ("all", "few", *(["effects"] if target.belief.has_effects else []))
         way = ways[int(rng.integers(len(ways)))]
+        if situation.is_flat and rng.random() < 0.5:
+            way = "anywhere"
         starts = self._starts(way, target.belief, ground, best, rng)
         if ground.embedding is None and ground.space.is_conditional:
             paths = best_points(target.belief, situation, rng)
@@ -94,7 +97,7 @@ class Ascent(Search):
 
     def _near(self, way: str, ground: Ground, best: Array, rng: Rng) -> Starts:
         """Copies of the best points with few coordinates moved, and points anywhere."""
-        scattered = rng.random((int(SCATTERED * self.starts) if way == "all" else 0, ground.dim))
+        scattered = rng.random((int(SCATTERED[way] * self.starts), ground.dim))
         count, movable = self.starts - len(scattered), ground.levels > 1
         near, moved = perturbed(rng, ground.to_unit(best), count, most=FEW, movable=movable)
         unit = np.vstack([scattered, jumped(ground, near, moved, rng)])

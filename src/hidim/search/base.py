@@ -60,10 +60,12 @@ class Situation(NamedTuple):
     Args:
         scene: where, and what was seen.
         ranked: (n, d), the points of complete trials, best first; of noisy ones by their means.
+        is_flat: whether the best points lie on a plateau.
     """
 
     scene: Scene
     ranked: Array
+    is_flat: bool = False
 
 
 class Found(NamedTuple):

@@ -29,16 +29,13 @@ from hidim.space.columns import Kind
 #: there are so many times as many as when it last did. With .3 regrets were higher by a fifth.
 GROWTH, COLD = 0.15, 1.5
 
-#: Hyperparameters are fitted to so many trials for every column, within these limits, evenly by rank, and the
-#: transform of losses is judged by these; predictions know all trials. A likelihood costs n³, and nobody is
-#: to notice a refit: see benchmarks/results/refits.md.
-EACH, PART = 15, (200, 512)
+#: Hyperparameters are fitted to so many trials, evenly by rank, and the transform of losses is judged by
+#: these; predictions know all trials. A likelihood costs n³, and nobody is to notice a refit.
+PART = 300
 
-#: Likelihoods for a climb: so many over n, within limits; one that starts from scratch takes longer.
-CALLS, LIMITS, COLD_CALLS, COLD_LIMITS = 15_000, (5, 25), 8_000, (5, 36)
-
-#: Of several starts the best after this part of the calls goes on.
-SCREENED = 3
+#: Likelihoods for a climb: so many over n, within limits. Of several starts, each of which has half of them,
+#: the best goes on.
+CALLS, LIMITS = 12_800, (5, 25)
 
 #: Outcomes that evidence chooses.
 CHOSEN = ("auto", "reluctant")
@@ -74,8 +71,7 @@ class Peak(Inference):
             # What is no longer held starts from scratch.
             warm = np.where(model.holding(before), model.start, last.thetas[0])
             last = last._replace(thetas=warm[None], memory={**last.memory, "cold": 0})
-        most = int(np.clip(EACH * ground.dim, *PART))
-        theta, name, cold = climbed(study, model, last, self.outcome, most, held)
+        theta, name, cold = climbed(study, model, last, self.outcome, PART, held)
         return new_fit(study, theta[None], name, cold, structure)
 
     def known(self, study: Study) -> Fitted | None:
@@ -149,14 +145,13 @@ def climbed(
     cold, warm = n >= COLD * since, model.start if last is None else last.thetas[0]
     starts = [model.put(start, held) for start in (warm, *(model.starts if cold else ()))]
     starts = list({start.tobytes(): start for start in starts}.values())
-    total, limits = (COLD_CALLS, COLD_LIMITS) if cold else (CALLS, LIMITS)
     x, holding = study.seen.x[rows], model.holding(held) if held else None
-    calls = int(np.clip(total / len(x), *limits))
+    calls = int(np.clip(CALLS / len(x), *LIMITS))
 
     def climb(name: str, starts: list[Array]) -> Array:
         losses, noise = _told(study, name, rows)
         climb = partial(fit, model, x, losses, held=holding, variances=noise)
-        first = calls // SCREENED if len(starts) > 1 else 0
+        first = calls // 2 if len(starts) > 1 else 0
         best = climb(starts, max_evaluations=first).theta if first else starts[0]
         return climb([best], max_evaluations=calls - first).theta
 
