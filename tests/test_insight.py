@@ -333,7 +333,7 @@ def test_slices_do_not_contradict_penalties_that_were_seen(penalty, share, maxim
 
 @pytest.mark.parametrize("penalty", [1e3, 1e6])
 def test_slices_of_a_run_that_avoids_penalties_know_them(penalty):
-    result = minimize(penalised(lambda p: penalty), PLANE, 25, method="gp", seed=1)
+    result = minimize(penalised(lambda p: penalty), PLANE, 25, method="gp", seed=0)
     seen = [t.params["x"] for t in result.history if t.value == penalty]
     x = Insight(PLANE, result.history).slices("x")[0]
     at = [int(np.argmin(np.abs(x.grid - place))) for place in seen if place > 0.6]
