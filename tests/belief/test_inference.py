@@ -268,7 +268,7 @@ def fitted_rows(monkeypatch, n: int) -> tuple[list[int], Study, Fitted]:
 def test_hyperparameters_are_fitted_to_a_part_of_a_long_history_and_predictions_know_all_of_it(monkeypatch):
     rows, case, fitted = fitted_rows(monkeypatch, 1000)
     assert set(rows) == {PART}
-    assert len(rows) < 6 * LIMITS[1]  # as many climbs
+    assert len(rows) < 7 * LIMITS[1]  # as many climbs
     assert fitted.n == 1000
     assert len(case.posteriors(fitted)[0].y) == 1000
 
