@@ -1,8 +1,8 @@
-"""The default: one model of functions that add up in part and interact in part, and ascents on it.
+"""The default: a model of functions that add up in part and interact in part, and ascents on it.
 
     frame       all of the space and, now and then, a look aside: at options, through a window, or afresh
     prior       main effects, the nodes of a conditional space, and a product kernel over all parameters
-    inference   maximum a posteriori, losses transformed as the evidence says
+    inference   maximum a posteriori, beside a simpler model; losses transformed as the evidence says
     utility     log expected improvement; bounds if values are noisy
     search      ascents from everywhere, from copies of the best points, and from the best main effects
 
