@@ -316,3 +316,25 @@ def test_main_effects_are_held_until_there_are_two_trials_for_every_column_then_
     assert (early.n, early.thetas[0][amplitude]) == (7, ABSENT)
     assert (late.n, late.memory["cold"]) == (8, 8)
     assert late.thetas[0][amplitude] > -5.0
+
+
+@pytest.mark.parametrize(("few", "count"), [(True, 1), (False, 2)], ids=["few matter", "all matter"])
+def test_a_simpler_model_stands_beside_the_peak_unless_data_clearly_speak_against_it(few, count):
+    space, rng = Space(x=Vector(12, 0, 1)), np.random.default_rng(0)
+    points = rng.random((80, 12))
+    losses = np.sin(4 * points[:, 3]) * np.cos(4 * points[:, 8]) if few else np.cos(2 * points.sum(axis=1))
+    told = [
+        Trial({"x": x}, n).completed(float(y), n) for n, (x, y) in enumerate(zip(points, losses, strict=True))
+    ]
+    history = History(told)
+    scene = Cube().scene(Task(space), history, len(history), rng)
+    prior = MainEffects()
+    case = Study(prior, "Peak", scene, noisy=False)
+    fitted = Peak().fitted(case, rng)
+    assert len(fitted.thetas) == count
+    model = case.model()
+    for theta in fitted.thetas[1:]:
+        assert not theta[model.holds("log_lengthscale_deviation")].any()
+        assert theta[model.holds("log_effect_amplitude")] == ABSENT
+    asked = {Peak().fitted(case, np.random.default_rng(seed)).rows for seed in range(6)}
+    assert asked == {(row,) for row in range(count)}

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -69,14 +68,12 @@ class Decision(NamedTuple):
         acquisition: of a belief, the place of which among several is given, too.
         logarithmic: scores are logarithms, to be averaged as what they are logarithms of.
         positive: scores are positive, and a probability is a factor; otherwise its logarithm is added.
-        meta: what a suggestion has to remember.
         roots: of a belief, √β of every group, if the utility is the sum of the bounds of the prior's groups.
     """
 
     acquisition: Callable[[Belief, int], Acquisition]
     logarithmic: bool = False
     positive: bool = False
-    meta: Mapping[str, Any] = MappingProxyType({})
     roots: Callable[[Belief], Array] | None = None
 
     def objective(self, beliefs: Sequence[Belief]) -> Objective:

@@ -185,7 +185,7 @@ class Recipe(Method):
         points, way, told = self.search(target, Situation(scene, ranked, moment.demand > 0.0), rng)
         memory = study.remembered(fitted, believed[0], points[0])
         learnt = {} if feasibility is None else feasibility.meta
-        return suggest(points, meta={"way": way, **told, **decision.meta, **learnt, **memory})
+        return suggest(points, meta={"way": way, **told, **learnt, **memory})
 
     def _study(self, scene: Scene, *, noisy: bool) -> Study:
         """What the inference is asked."""

@@ -17,7 +17,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -49,7 +48,6 @@ class Fitted(NamedTuple):
         structure: of the model.
         noted: what `memory` becomes when the standard deviation at the suggested point is known.
         judged: whether it was the data by which the noise was judged.
-        told: what else the suggestion remembers.
     """
 
     thetas: Array
@@ -61,7 +59,6 @@ class Fitted(NamedTuple):
     structure: Structure = None
     noted: Callable[[float], dict[str, Any]] | None = None
     judged: bool = True
-    told: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +140,8 @@ class Study:
         """What the suggestion of `point` (d,) adds to its meta."""
         if fitted.noted is not None:
             at = self.prior.inputs(self.scene.ground, point[None])
-            return {**fitted.told, "fit": fitted.noted(math.sqrt(float(posterior.predict(at).variance[0])))}
-        return {**fitted.told, "fit": fitted.memory} if fitted.is_new else dict(fitted.told)
+            return {"fit": fitted.noted(math.sqrt(float(posterior.predict(at).variance[0])))}
+        return {"fit": fitted.memory} if fitted.is_new else {}
 
     def posterior(self, fitted: Fitted, row: int, factor: float = 1.0) -> Posterior:
         """The posterior of transformed losses under one of the fitted θ, or under longer length-scales.
