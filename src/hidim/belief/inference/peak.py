@@ -1,8 +1,8 @@
 """Hyperparameters at the peak of their posterior density, fitted on a schedule and warm-started.
 
-Beside that peak stands the one of a simpler model, in which all columns are alike and no main effects are, as
-long as data do not clearly speak against it. Every suggestion asks one of the two, by an even chance: where
-functions are rugged, a model with a length-scale for every column is too sure of them.
+Beside that peak, in spaces of real numbers, stands the one of a simpler model, in which all columns are alike
+and no main effects are, as long as data do not clearly speak against it. Every suggestion asks one of the
+two, by an even chance: where functions are rugged, a length-scale for every column is too sure of itself.
 
 meta["fit"] = {"n": trials used, "cold": n at the last fit from scratch, "thetas": [[…]], "outcome": name}
 """
@@ -89,7 +89,7 @@ class Peak(Inference):
             )
         theta, name, cold = climbed(study, model, last, self.outcome, PART, held)
         found = [theta]
-        if _columns_may_differ(study, model, held):
+        if ground.varies_continuously and _columns_may_differ(study, model, held):
             found += _simpler(study, model, theta, theta if last is None else last.thetas[-1], name)
         return new_fit(study, np.array(found), name, cold, structure)
 
