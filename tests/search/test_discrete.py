@@ -47,10 +47,11 @@ def test_only_real_numbers_and_fine_integers_are_refined():
     assert smooth(Ground(space)).tolist() == [True, True, False, False]
 
 
-def test_a_large_inactive_branch_does_not_stop_the_search_in_the_other():
+@pytest.mark.parametrize("seed", range(3))
+def test_a_large_inactive_branch_does_not_stop_the_search_in_the_other(seed):
     """The best points lie in a branch of two parameters beside one of two hundred."""
     space = Space(c=Choice(small=Space(x=Float(0, 1), y=Float(0, 1)), large=Space(w=Vector(200, 0, 1))))
-    optimizer = Optimizer(space, seed=0)
+    optimizer = Optimizer(space, seed=seed)
     for _ in range(28):
         trial = optimizer.ask()
         p = trial.params

@@ -149,6 +149,8 @@ class Scale(Map):
 class HierarchicalScale(Map):
     """Z = X / ℓ with log ℓ_k = m + δ_k: isotropic until the data insist.
 
+    If it is `relative`, log ℓ_k = ½ log dim + m + δ_k: maps of few and of many columns can share m.
+
     m has a normal prior near the dimension-scaled one, much wider above its mean than below: columns that do
     not matter may have any length-scale, but short ones turn every ripple into a function without reach.
     Each δ_k has a Student-t prior with one degree of freedom, whose sharp peak ties a column to the others
@@ -156,13 +158,14 @@ class HierarchicalScale(Map):
 
     Args:
         dim: number of columns of X.
-        effective: how many columns a distance has, if not `dim`.
+        relative: m is that of a single column; the prior on m is, too.
         sparse: few columns may matter among many: fits from scratch also start where none does as yet. Of 27
             fits to trials of nine runs 11 ended higher from there. Whether runs are better was not settled.
     """
 
-    def __init__(self, dim: int, *, effective: int | None = None, sparse: bool = False) -> None:
-        start = 0.5 * math.log(effective or dim)
+    def __init__(self, dim: int, *, relative: bool = False, sparse: bool = False) -> None:
+        scaled = 0.5 * math.log(dim)
+        start, self._shift = (0.0, scaled) if relative else (scaled, 0.0)
         level = SplitNormal(math.sqrt(2.0) + start + SHIFT, BELOW, ABOVE)
         far = start + math.sqrt(2.0) if sparse else None
         reach = LOG_SCALE_HIGH - LOG_SCALE_LOW  # from one end of the range of m to the other
@@ -173,7 +176,7 @@ class HierarchicalScale(Map):
 
     def __call__(self, theta: Array, x: Array) -> Mapped:
         # Below the smallest length-scale, squared distances would lose all their digits to cancellation.
-        logs = theta[0] + theta[1:]
+        logs = self._shift + theta[0] + theta[1:]
         moving = (logs > LOG_SCALE_LOW) & (logs < LOG_SCALE_HIGH)
         inverse = np.exp(-np.clip(logs, LOG_SCALE_LOW, LOG_SCALE_HIGH))
         z = x * inverse

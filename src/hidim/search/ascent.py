@@ -4,8 +4,9 @@
     few       starts around the best points; only the coordinates that a start moved (1 to 20) climb
     effects   coordinates of the best points at the best values of their main effects, if the model has any
 
-A suggestion starts in one of these ways, each as often as the others: smooth functions in which every
-coordinate matters like the first, rugged or ill-conditioned ones the second, sums the third. On a plateau
+While little is known suggestions start in the first way, since everything may be gained. Later every one
+starts in one of these ways, each as often as the others: smooth functions in which every coordinate matters
+like the first, rugged or ill-conditioned ones the second, sums the third. On a plateau
 every other one starts anywhere, since close to the best points nothing is to be learnt. In a conditional
 space the best settings of the nodes of the tree, put together along the best paths, are starts, too
 (Add-Tree, Algorithm 2; see `hidim.search.paths`).
@@ -32,7 +33,7 @@ from hidim.search.refine import refined, stepped
 
 #: Coordinates that are moved together at the most, the best points around which starts lie, how many climb,
 #: and the gain of the logarithm of the acquisition function below which an ascent ends.
-FEW, BEST, CLIMBING, TOLERANCE = 20, 3, 4, 1e-3
+FEW, BEST, CLIMBING, TOLERANCE = 20, 3, 4, 1e-4
 
 #: The share of starts that lie anywhere, by way.
 SCATTERED = {"all": 1 / 3, "few": 0.0, "anywhere": 1.0}
@@ -73,6 +74,8 @@ class Ascent(Search):
     def __call__(self, target: Target, situation: Situation, rng: Rng) -> Found:
         ground, best = situation.scene.ground, situation.ranked[:BEST]
         ways = ("all", "few", *(["effects"] if target.belief.has_effects else []))
+        if ground.is_unknown(len(situation.scene.seen.y)):
+            ways = ("all",)
         way = ways[int(rng.integers(len(ways)))]
         if situation.is_flat and rng.random() < 0.5:
             way = "anywhere"
@@ -96,10 +99,11 @@ class Ascent(Search):
         return self._near(way, ground, best, rng)
 
     def _near(self, way: str, ground: Ground, best: Array, rng: Rng) -> Starts:
-        """Copies of the best points with few coordinates moved, and points anywhere."""
+        """Copies of the best points with some coordinates moved, and points anywhere."""
         scattered = rng.random((int(SCATTERED[way] * self.starts), ground.dim))
         count, movable = self.starts - len(scattered), ground.levels > 1
-        near, moved = perturbed(rng, ground.to_unit(best), count, most=FEW, movable=movable)
+        most = FEW if way == "few" else ground.dim
+        near, moved = perturbed(rng, ground.to_unit(best), count, most=most, movable=movable)
         unit = np.vstack([scattered, jumped(ground, near, moved, rng)])
         found = _free(ground.snap(ground.from_unit(unit)), ground)
         return found._replace(free=moved) if way == "few" else found

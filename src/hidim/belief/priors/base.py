@@ -18,20 +18,13 @@ from hidim.gp.model import Model
 #: What has been learnt of the structure of a function, as groups or directions: plain JSON, None for nothing.
 Structure: TypeAlias = Any
 
-
-#: Main effects are asked for when there are so many trials for every parameter, or so many in all, and held
-#: at nothing before. With 5 for each, regrets after 200 trials were higher by a fifth, with 1 by a tenth:
-#: geometric means of 16 functions in 10 to 100 dimensions, two runs each, on which this was chosen. Without
-#: any wait Rosenbrock's function in 20 dimensions was at 1,000 to 6,000 after 50 trials, instead of 400.
-EACH, ENOUGH = 2, 60
-
 Ability: TypeAlias = Literal["additive", "groups", "scales", "center", "structure"]
 
 
 class Prior(ABC):
     """A family of models, one for every ground and every structure."""
 
-    #: Parameters of its models that are held until there are trials `ENOUGH`; their values.
+    #: Parameters of its models that are held while little is known of a ground; their values.
     late: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     @property
@@ -57,7 +50,7 @@ class Prior(ABC):
 
     def held(self, ground: Ground, trials: int) -> Mapping[str, float]:
         """Parameters of the model that are held after so few trials, and at which values."""
-        return self.late if trials < min(EACH * ground.dim, ENOUGH) else {}
+        return self.late if ground.is_unknown(trials) else {}
 
     @abstractmethod
     def refusal(self, frame: Frame) -> str | None:

@@ -85,6 +85,7 @@ class Effects(Kernel):
         # The mean of the square of each sine over [0, 1].
         self._squares = 0.5 - (np.sin(end) - np.sin(begin)) / (4.0 * self._omega)
         self._last: tuple[Array, Array] | None = None
+        self._last_slopes: tuple[Array, Array] | None = None
 
     def _spectrum(self, theta: Array) -> tuple[Array, Array]:
         """log s_j, with which an effect has variance 1 on average, and its derivative by log ℓ.
@@ -137,16 +138,17 @@ class Effects(Kernel):
         return phi
 
     def _to_inputs(self, x: Array, g: Array) -> Array:
-        """∂L/∂X (n, p) from ∂L/∂Φ."""
+        """∂L/∂X (n, p) from ∂L/∂Φ; of the last array the slopes of the sines are known."""
         gradient = np.zeros_like(x)
-        if len(self.numbers):
-            g = self._sines(g)
-            angle = self._omega[0] * (x[:, self.numbers] + MARGIN)
-            cosines = np.empty_like(g)
-            _multiples(np.cos, angle, cosines)
-            cosines *= g
-            slopes = self._omega[: cosines.shape[1]] @ cosines
-            gradient[:, self.numbers] = np.where(np.isnan(angle), 0.0, slopes)
+        if not len(self.numbers):
+            return gradient
+        g, last = self._sines(g), self._last_slopes
+        if last is None or last[0] is not x or last[1].shape != g.shape:
+            slopes = np.empty_like(g)
+            _multiples(np.cos, self._omega[0] * (x[:, self.numbers] + MARGIN), slopes)
+            slopes *= self._omega[: g.shape[1], None]
+            last = self._last_slopes = x, np.nan_to_num(slopes, copy=False)
+        gradient[:, self.numbers] = np.einsum("nmk,nmk->nk", last[1], g)
         return gradient
 
     def gram(self, theta: Array, x: Array) -> Gram:

@@ -311,9 +311,13 @@ def widest(kernel: Kernel, dim: int) -> int:
 
 
 def _scale(dim: int, effective: int, lengthscales: Lengthscales) -> Map:
-    """A scale for `dim` columns, of which `effective` belong to one node: priors go by the latter."""
+    """A scale for `dim` columns, of which `effective` belong to one node: priors go by the latter.
+
+    Hierarchical ones go by the columns of each group. With one level for all, fitted to a group of 200, one
+    of 2 beside it was taken for noise: four of five runs of 28 trials left its bowl at .01 to .1, now 2e-5.
+    """
     if lengthscales == "hierarchical":
-        return HierarchicalScale(dim, effective=effective)
+        return HierarchicalScale(dim, relative=True)
     return Scale(dim, ard=lengthscales != "isotropic", effective=effective)
 
 
