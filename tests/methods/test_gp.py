@@ -111,9 +111,11 @@ def test_on_a_plateau_fewer_suggestions_change_what_does_not_matter(monkeypatch)
             optimizer.tell(trial, value)
         return found
 
-    aware = ties(0) + ties(1)
+    aware = sum(map(ties, range(4)))
     monkeypatch.setattr("hidim.methods.recipe.plateau", lambda scene: 0)
-    assert aware < 0.75 * (ties(0) + ties(1))
+    assert aware < 0.85 * sum(
+        map(ties, range(4))
+    )  # three quarters on average, of single runs up to nine tenths
 
 
 def test_a_plateau_about_the_best_point_is_left():
