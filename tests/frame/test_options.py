@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hidim import Choice, Float, Int, Optimizer, Space
+from hidim import Choice, Float, Int, Optimizer, Space, Vector
 from hidim.belief.feasibility import caution
 from hidim.frame.options import FEW, gains
 from hidim.space.nodes import beside, tree
@@ -64,6 +64,16 @@ def test_options_are_looked_at_in_turn():
     searched = Counter(trial.params["kind"] for trial in history if trial.meta["way"] != "design")
     assert looks(history)
     assert min(searched[kind] for kind in "bcde") >= 2
+
+
+def test_options_are_looked_at_by_how_many_parameters_they_have():
+    space = Space(
+        kind=Choice({kind: Space(x=Vector(size, 0.0, 1.0)) for kind, size in (("a", 4), ("b", 1), ("c", 15))})
+    )
+    offset = {"a": 0.0, "b": 3.0, "c": 3.0}
+    history = told(space, lambda p: offset[p["kind"]] + 4.0 * np.abs(p["x"] - 0.3).mean(), 60).history
+    found = Counter(trial.meta["option"] for trial in looks(history))
+    assert found["kind=c"] > found["kind=b"]
 
 
 def test_options_are_those_beside_the_best_trial():

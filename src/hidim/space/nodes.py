@@ -120,10 +120,12 @@ class Branch(NamedTuple):
     Args:
         title: readable, as "model=svm".
         gates: the columns and the places of the labels that lead there, that of the option last.
+        size: how many parameters it brings in.
     """
 
     title: str
     gates: tuple[tuple[int, float], ...]
+    size: int
 
     def holds(self, points: Array) -> Mask:
         """Which of `points` (n, D) it has, as (n,)."""
@@ -155,7 +157,7 @@ def beside(
                 if way[-1][1] == point[option.gate[0]]:
                     yield from beside(option, columns, point, way)
                 else:
-                    yield Branch(option.title, way)
+                    yield Branch(option.title, way, sum(len(n.columns) for n in everywhere(option)))
 
 
 def is_fork(vertex: Vertex) -> bool:
