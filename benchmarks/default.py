@@ -2,7 +2,9 @@
 
     python benchmarks/default.py run default.jsonl --half seen --methods hidim:default,before
     python benchmarks/default.py table default.jsonl --half seen --ours hidim:default --other before
+    python benchmarks/default.py peers default.jsonl
     python benchmarks/default.py bbob default.jsonl
+    python benchmarks/default.py table default.jsonl --half both --each --other turbo
 
 `before` is the method `mixed` of 47 settings, from a git worktree of the commit that last had it, which this
 script makes beside the checkout; `joint` is that with nine of its parts off. Problems of COCO take
@@ -352,6 +354,17 @@ def jobs_of(half: str, methods: Sequence[str], kinds: Sequence[str], seeds: int 
     return sorted(found, key=lambda job: (job.seed, job.evaluations >= 1000))
 
 
+def peer_jobs() -> list[Job]:
+    """Peers on COCO's bbob, and TuRBO-1 beside the default where 10 of 200 coordinates matter."""
+    found = [Job(f"bbob-{n}-3-20", peer, FIRST_SEED, 200) for n in range(1, 25) for peer in PEERS]
+    for seed in range(FIRST_SEED, FIRST_SEED + 10):
+        for name in ("levy", "ackley", "rosenbrock"):
+            found += [
+                Job(f"{name}10-200-shifted", method, seed, 200) for method in ("hidim:default", "turbo")
+            ]
+    return found
+
+
 # -- tables ------------------------------------------------------------------------------------------------
 
 MOST, SOLVED, WORSE = math.log(100.0), 1e-9, 1.3
@@ -461,7 +474,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("run", "table", "bbob"))
+    parser.add_argument("what", choices=("run", "peers", "table", "bbob"))
     parser.add_argument("records", type=Path)
     parser.add_argument("--half", choices=("seen", "unseen", "both"), default="seen")
     parser.add_argument("--methods", default="before,joint")
@@ -478,6 +491,9 @@ def main() -> None:
         return
     if args.what == "bbob":
         print(bbob_table(read_records(args.records), args.ours))
+        return
+    if args.what == "peers":
+        sweep(peer_jobs(), args.records, args.jobs)
         return
     names = split_names(args.methods)
     old = [name for name in names if name in METHODS]
