@@ -72,8 +72,8 @@ def test_options_are_looked_at_by_how_many_parameters_they_have():
     )
     offset = {"a": 0.0, "b": 3.0, "c": 3.0}
     history = told(space, lambda p: offset[p["kind"]] + 4.0 * np.abs(p["x"] - 0.3).mean(), 60).history
-    found = Counter(trial.meta["option"] for trial in looks(history))
-    assert found["kind=c"] > found["kind=b"]
+    tried = Counter(trial.params["kind"] for trial in history if trial.meta["way"] != "design")
+    assert tried["c"] > 2 * tried["b"]
 
 
 def test_options_are_those_beside_the_best_trial():
@@ -154,5 +154,5 @@ def test_an_option_without_anything_new_is_not_looked_at():
 
 def test_several_suggestions_at_once_share_the_looks_at_an_option():
     optimizer = told(UNEQUAL, unequal, 12)
-    asked = [optimizer.ask() for _ in range(40)]
-    assert 0 < len(looks(asked)) <= FEW
+    asked = [optimizer.ask() for _ in range(60)]
+    assert 0 < len(looks(asked)) <= 10  # as many as it has parameters

@@ -30,6 +30,7 @@ from hidim._types import Array, Rng
 from hidim.frame.base import Frame, Ground, Scene
 from hidim.frame.cube import Cube
 from hidim.frame.noise import is_noisy
+from hidim.frame.novelty import TOLERANCE
 from hidim.frame.observe import Observations, given_variances, observe
 from hidim.frame.options import open_option
 from hidim.task import Task
@@ -42,11 +43,8 @@ OPTIONS, ASIDE = 4, 2
 #: A search that gained less than a share of all that it did in twice as many stands still.
 TRIALS, WORTH = (15, 50), 1e-4
 
-#: The largest and the smallest half of a width, and how often it is halved.
-WIDEST, NARROWEST, HALVINGS = 0.25, 2.0**-17, 2
-
-#: Points on the edge of a window are in it, though they went through the user's units and back.
-SLACK = 1e-9
+#: The largest half of a width, and how often it is halved.
+WIDEST, HALVINGS = 0.25, 2
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class Aside(Frame):
         near = min(float(np.sort(away)[min(count, len(away) - 1)]), WIDEST)
         halved = sum("window" in trial.meta for trial in trials[best + 1 :]) // count
         half = 2.0 ** math.floor(math.log2(max(near, 1e-300))) * 0.5**halved
-        return half if half >= NARROWEST and halved <= HALVINGS else None
+        return half if half > TOLERANCE and halved <= HALVINGS else None
 
 
 def _count(task: Task) -> int:
@@ -139,7 +137,8 @@ def _through(task: Task, history: History, number: int, half: float) -> Scene:
         return np.asarray(np.clip((points - lower) / (upper - lower), 0.0, 1.0))
 
     every = np.vstack([seen.x, seen.failed, seen.running])
-    held = np.all((every >= lower - SLACK) & (every <= upper + SLACK), axis=1)
+    # Points on its edge are in it, though they went through the user's units and back.
+    held = np.all((every >= lower - TOLERANCE) & (every <= upper + TOLERANCE), axis=1)
     listed = [*history.complete, *history.failed, *history.running]
     numbers = {trial.number for trial, within in zip(listed, held, strict=True) if within}
     trials = History([trial for trial in history if trial.number in numbers], maximize=history.maximize)

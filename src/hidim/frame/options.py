@@ -20,11 +20,9 @@ from hidim.frame.observe import UNSEARCHED
 from hidim.space.nodes import Branch, Node, beside, tree
 from hidim.trial import Trial, TrialState
 
-#: Suggestions before an option can be given up, if it has no more parameters or always fails.
+#: Suggestions before an option can be given up, if it has no more parameters or always fails; random points
+#: of it, all of which have been tried if it has nothing new to offer.
 FEW = 6
-
-#: Random points of an option, all of which have been tried if it has nothing new to offer.
-LOOKED_AT = 8
 
 
 def open_option(scene: Scene, rng: Rng) -> Branch | None:
@@ -43,7 +41,7 @@ def open_option(scene: Scene, rng: Rng) -> Branch | None:
             hopeful.append((tried, best, rng.random(), option))
     known = Seen.of(scene.seen)
     for *_, option in sorted(hopeful, key=lambda entry: entry[:3]):
-        some = ground.within(option).snap(ground.sample(rng, LOOKED_AT))
+        some = ground.within(option).snap(ground.sample(rng, FEW))
         if known.first_new(some) is not None:
             return option
     return None

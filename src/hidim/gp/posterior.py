@@ -286,7 +286,9 @@ class Posterior:
             return self
         factor, seen = self.factor, self.x
         for row in x:
-            column = self.model.kernel.against(self.theta[:-1], seen)(row[None]).value[0]
+            known = seen is self.x and not self._is_part
+            against = self._against if known else self.model.kernel.against(self.theta[:-1], seen)
+            column = against(row[None]).value[0]
             own = self.model.kernel.diagonal(self.theta[:-1], row[None]).value[0] + self.noise
             factor = linalg.extend(factor, column, own, self.noise)
             seen = np.vstack([seen, row])

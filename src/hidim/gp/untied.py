@@ -16,7 +16,6 @@ import numpy as np
 from hidim._types import Array
 from hidim.gp.densities import Normal
 from hidim.gp.fit import fit
-from hidim.gp.hyperparameter import log_prior
 from hidim.gp.model import Model
 
 #: What holds columns together: levels, and the deviations of columns from them.
@@ -27,9 +26,6 @@ TOGETHER = {
 
 #: What holds deviations instead: a choice that was not varied.
 LOOSE = Normal(0.0, 3.0)
-
-#: Levels that are tried afterwards: so many quantiles of what columns have.
-QUANTILES = 21
 
 
 def untied(
@@ -58,19 +54,13 @@ def untied(
 
 
 def _levelled(model: Model, theta: Array) -> Array:
-    """The same scales by the most probable levels."""
+    """The same scales, by the level of most columns."""
+    theta = theta.copy()
     for level, deviations in TOGETHER.items():
         own, apart = model.holds(level), model.holds(deviations)
-        if not apart.any():
-            continue
-        (low,), (high,) = (bound[own] for bound in model.bounds)
-        each = np.clip(theta[own] + theta[apart], low, high)
-        best, most = theta, -np.inf
-        for middle in np.unique(np.quantile(each, np.linspace(0.0, 1.0, QUANTILES))):
-            found = theta.copy()
-            found[own], found[apart] = middle, each - middle
-            density = log_prior(model.parameters, found)[0]
-            if density > most:
-                best, most = found, density
-        theta = best
+        if apart.any():
+            (low,), (high,) = (bound[own] for bound in model.bounds)
+            each = np.clip(theta[own] + theta[apart], low, high)
+            theta[own] = np.median(each)
+            theta[apart] = each - theta[own]
     return theta

@@ -35,8 +35,8 @@ from hidim.search.refine import refined, stepped
 #: and the gain of the logarithm of the acquisition function below which an ascent ends.
 FEW, BEST, CLIMBING, TOLERANCE = 20, 3, 4, 1e-4
 
-#: The share of starts that lie anywhere, by way.
-SCATTERED = {"all": 1 / 3, "few": 0.0, "anywhere": 1.0}
+#: Of all starts in all coordinates one of so many lies anywhere.
+SCATTERED = 3
 
 
 class Starts(NamedTuple):
@@ -100,7 +100,8 @@ class Ascent(Search):
 
     def _near(self, way: str, ground: Ground, best: Array, rng: Rng) -> Starts:
         """Copies of the best points with some coordinates moved, and points anywhere."""
-        scattered = rng.random((int(SCATTERED[way] * self.starts), ground.dim))
+        anywhere = {"all": self.starts // SCATTERED, "few": 0, "anywhere": self.starts}
+        scattered = rng.random((anywhere[way], ground.dim))
         count, movable = self.starts - len(scattered), ground.levels > 1
         most = FEW if way == "few" else ground.dim
         near, moved = perturbed(rng, ground.to_unit(best), count, most=most, movable=movable)

@@ -10,12 +10,8 @@ from hidim._types import Array, Indices, Mask, Rng
 from hidim.acquisition.base import Belief
 from hidim.gp.posterior import DrawnEffects
 
-#: Points along every number at the least, and for every feature of it; functions that are drawn beside the
-#: mean, and columns that are looked at. All of them bound the time.
-GRID, FINE, DRAWS, MOST = 21, 1.5, 12, 256
-
-#: How many coordinates are moved together: from one to all, each so many times the last.
-RATIO = 1.5
+#: Functions that are drawn beside the mean, and columns that are looked at. Both bound the time.
+DRAWS, MOST = 12, 256
 
 
 class _Best(NamedTuple):
@@ -33,7 +29,7 @@ def by_effects(belief: Belief, best: Array, rng: Rng) -> tuple[Array, Mask]:
 
     Along every coordinate the function is the main effect of that, the mean or a draw, and what the rest of
     the model says of points that differ from the best one there alone. So every coordinate has a best value
-    and something to gain. The k coordinates with most of it are moved, for k = 1, 2, 3, …, all. Those that do
+    and something to gain. The k coordinates with most of it are moved, for k = 1, 2, 4, …, all. Those that do
     not exist in one of the best points (NaN) have their best values, too, should a label be moved that brings
     them in.
     """
@@ -56,7 +52,7 @@ def by_effects(belief: Belief, best: Array, rng: Rng) -> tuple[Array, Mask]:
 def _lowest(known: DrawnEffects, best: Array, rng: Rng) -> _Best:
     """The columns of the main effects: numbers, then labels."""
     kernel = known.kernel
-    grid = np.linspace(0.0, 1.0, max(GRID, int(FINE * kernel.rank) + 1))
+    grid = np.linspace(0.0, 1.0, 2 * kernel.rank + 1)
     looked = kernel.columns
     if len(looked) > MOST:
         looked = np.sort(rng.choice(looked, MOST, replace=False))
@@ -89,7 +85,5 @@ def _others(known: DrawnEffects, best: Array, columns: Indices, values: Array, l
 
 
 def _sizes(most: int) -> Indices:
-    sizes = [1]
-    while sizes[-1] < most:
-        sizes.append(min(max(sizes[-1] + 1, int(RATIO * sizes[-1])), most))
-    return np.array(sizes)
+    """How many coordinates are moved together: 1, 2, 4, …, all."""
+    return np.append(1 << np.arange((most - 1).bit_length()), most)

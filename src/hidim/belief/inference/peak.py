@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -38,9 +37,12 @@ GROWTH, COLD = 0.15, 1.5
 #: these; predictions know all trials. A likelihood costs n³, and nobody is to notice a refit.
 PART = 300
 
-#: Likelihoods for a climb: so many over n, within limits. Each of several starts has half of them, and the
-#: best goes on with twice as many: with half, regrets were higher on nine of thirteen functions.
-CALLS, LIMITS = 12_800, (5, 25)
+#: Several starts are compared by so many, likewise.
+FIRST = 100
+
+#: Likelihoods for a climb. Each of several starts has half of them, and the best goes on with twice as many:
+#: with half, regrets were higher on nine of thirteen functions.
+CALLS = 25
 
 #: By how many nats another model is clearly less probable: some twenty are the price of absent main effects.
 #: Without this limit regrets were 1.00, .81 and .71 of those with one model after 50, 100 and 200 trials on
@@ -51,11 +53,6 @@ CLEARLY = 40.0
 #: Outcomes that evidence chooses.
 CHOSEN = ("auto", "reluctant")
 
-#: By how much evidence has to be stronger for every trial, if losses are transformed with reluctance. In one
-#: run each in 20 dimensions, from 20 to 150 trials, Rosenbrock and Levy gave 3 to 5, Branin and Hartmann less
-#: than .5; with a dozen trials Branin gave 2.6. Chosen on these four, and not varied.
-INSISTENT = 1.0
-
 
 @dataclass(frozen=True)
 class Peak(Inference):
@@ -63,8 +60,8 @@ class Peak(Inference):
 
     Args:
         outcome: "auto" chooses a transform of the losses by evidence; "reluctant" does so too, but leaves
-            them as they are unless evidence is stronger by `INSISTENT` for every trial; or the name of one in
-            `OUTCOMES`.
+            them as they are unless evidence is stronger by a nat for every trial (in 20 dimensions Rosenbrock
+            and Levy gave 3 to 5, Branin and Hartmann less than .5); or the name of one in `OUTCOMES`.
     """
 
     outcome: str = "auto"
@@ -159,26 +156,27 @@ def climbed(
         most: the most trials that θ and the transform are fitted to, evenly by rank; all by default.
         held: parameters that are held, and their values.
     """
-    n, rows = len(study.seen.y), part_of(study, most)
+    n, rows, few = len(study.seen.y), part_of(study, most), part_of(study, FIRST)
     since = 0 if last is None else last.memory["cold"]
     cold, warm = n >= COLD * since, model.start if last is None else last.thetas[0]
     starts = [model.put(start, held) for start in (warm, *(model.starts if cold else ()))]
     starts = list({start.tobytes(): start for start in starts}.values())
-    x, holding = study.seen.x[rows], model.holding(held) if held else None
-    calls = int(np.clip(CALLS / len(x), *LIMITS))
+    holding = model.holding(held) if held else None
 
     def climb(name: str, starts: list[Array]) -> Array:
-        losses, noise = _told(study, name, rows)
-        climb = partial(fit, model, x, losses, held=holding, variances=noise)
+        def on(rows: Any, starts: list[Array], calls: int) -> Array:
+            losses, noise = _told(study, name, rows)
+            x = study.seen.x[rows]
+            return fit(model, x, losses, starts, max_evaluations=calls, held=holding, variances=noise).theta
+
         if len(starts) == 1:
-            return climb(starts, max_evaluations=calls).theta
-        best = climb(starts, max_evaluations=calls // 2).theta
-        return climb([best], max_evaluations=2 * calls).theta
+            return on(rows, starts, CALLS)
+        return on(rows, [on(few, starts, CALLS // 2)], 2 * CALLS)
 
     name = best_outcome(study, model, starts[0], outcome, rows)
     if cold and _columns_may_differ(study, model, held):
-        losses, noise = _told(study, name, rows)
-        starts.append(untied(model, x, losses, model.put(model.start, held), held, calls, noise))
+        (losses, noise), x = _told(study, name, few), study.seen.x[few]
+        starts.append(untied(model, x, losses, model.put(model.start, held), held, CALLS, noise))
     theta = climb(name, starts)
     # The transform was judged under the old length-scales: look again, and mend once.
     again = best_outcome(study, model, theta, outcome, rows)
@@ -190,8 +188,8 @@ def _simpler(study: Study, model: Model, theta: Array, start: Array, outcome: st
     held = {**study.prior.late, **dict.fromkeys(TOGETHER.values(), 0.0)}
     rows, holding = part_of(study, PART), model.holding(held)
     (losses, noise), x = _told(study, outcome, rows), study.seen.x[rows]
-    starts, calls = [model.put(start, held)], LIMITS[1] // 2
-    found = fit(model, x, losses, starts, max_evaluations=calls, held=holding, variances=noise)
+    starts = [model.put(start, held)]
+    found = fit(model, x, losses, starts, max_evaluations=CALLS // 2, held=holding, variances=noise)
     try:
         known = model.negative_log_posterior(theta, x, losses, noise)[0]
     except NumericalError:
@@ -232,5 +230,5 @@ def best_outcome(study: Study, model: Model, theta: Array, outcome: str, rows: A
     factor = factorise(model, theta, study.seen.x[rows], None if noise is None else noise[rows])
     scores = evidence(factor, y, study.outcomes)
     best = max(scores, key=scores.__getitem__)
-    insists = scores[best] >= scores["identity"] + INSISTENT * len(y)
+    insists = scores[best] >= scores["identity"] + len(y)
     return best if outcome == "auto" or insists else "identity"

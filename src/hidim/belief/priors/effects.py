@@ -30,8 +30,8 @@ from hidim.gp.maps import Chain, Fill, HierarchicalScale, Select
 from hidim.gp.model import Model, noise_parameter
 from hidim.space.columns import Kind
 
-#: Of log σ_a² and log σ_e²: mean and width.
-NODES, EFFECTS = Normal(0.0, 2.0), Normal(-1.0, 2.0)
+#: Of log σ_a² and log σ_e²: either part may be all of the function, or a hundredth.
+AMPLITUDE = Normal(0.0, 2.0)
 
 #: Of the logarithms of the exponents of warps of nodes: there are none, unless data insist.
 WARPS = StudentT(1.0, 0.0, 0.1)
@@ -59,8 +59,8 @@ class MainEffects(Prior):
         if ground.space.is_conditional:
             terms = nodes(ground.space)
             groups = Groups(terms, form=FORMS["se"], lengthscales="hierarchical", warped=True, warps=WARPS)
-            kernel = Scaled(groups, prior=NODES, optional=True, name="log_node_amplitude") + kernel
-        effects = Scaled(_effects(ground), prior=EFFECTS, optional=True, name="log_effect_amplitude")
+            kernel = Scaled(groups, prior=AMPLITUDE, optional=True, name="log_node_amplitude") + kernel
+        effects = Scaled(_effects(ground), prior=AMPLITUDE, optional=True, name="log_effect_amplitude")
         return Model(effects + kernel, noise_parameter(noisy=noisy))
 
     def inputs(self, ground: Ground, points: Array) -> Array:

@@ -35,20 +35,9 @@ MOST, LEAST, ALL = 40, 6, 1200
 #: log of the share of the first sine's variance below which others count for nothing.
 NEGLIGIBLE = math.log(1e-4)
 
-#: With fewer rows sines are taken one by one, with more by their recurrence: calls cost more than sines.
-FEW_ROWS = 24
-
-#: Limits of log ℓ: shorter than the sines can show, and so long that an effect is one arch.
-SHORTEST, LONGEST = math.log(0.02), math.log(3.0)
-
-#: Median and width of the prior on ℓ, and scale of that on the deviations of log a_i: choices, of which only
-#: the median was varied (.4 and 1 were no better).
-USUAL, WIDTH, SPREAD = 0.7, 0.7, 1.0
-
-
-#: Where fits start, too. Ripples along the axes may be main effects of short reach, or a product kernel that
-#: has one, which says nothing of other basins: from the usual start the second may be found.
-RIPPLES = math.log(0.05)
+#: Median of the prior on ℓ, and the scale of those on log ℓ and on the deviations of log a_i: choices, of
+#: which only the median was varied (.4 and 1 were no better).
+USUAL, SPREAD = 0.7, 1.0
 
 
 class Effects(Kernel):
@@ -72,8 +61,12 @@ class Effects(Kernel):
         self.levels = np.asarray(levels, dtype=np.intp)
         self.columns = np.concatenate([self.numbers, self.labels])
         self.rank = int(np.clip(ALL // max(len(self.numbers), 1), LEAST, MOST))
-        reach = Normal(math.log(USUAL), WIDTH)
-        scale = Hyperparameter("log_effect_lengthscale", 1, reach.mean, SHORTEST, LONGEST, reach, RIPPLES)
+        # Fits start at the last half-wave of the sines, too: ripples along the axes may be main effects of
+        # short reach, or a product kernel that has one, which says nothing of other basins, and which is found
+        # from the usual start. Half of that the sines cannot show.
+        reach, wave = Normal(math.log(USUAL), SPREAD), math.log((1.0 + 2.0 * MARGIN) / self.rank)
+        low = wave - math.log(2.0)
+        scale = Hyperparameter("log_effect_lengthscale", 1, reach.mean, low, -low, reach, wave)
         deviations = StudentT(1.0, 0.0, SPREAD)
         self.parameters = (
             *([scale] if len(self.numbers) else []),
@@ -169,10 +162,9 @@ class Effects(Kernel):
     def against(self, theta: Array, x: Array) -> Against:
         weights = self.weights(theta)[0]
         right = self._features(x, len(weights)) * weights
-        turned = np.ascontiguousarray(right.T)
 
         def cross(u: Array) -> Cross:
-            return Cross(self.features(u, len(weights)) @ turned, lambda g: self._to_inputs(u, g @ right))
+            return Cross(self.features(u, len(weights)) @ right.T, lambda g: self._to_inputs(u, g @ right))
 
         return cross
 
@@ -205,13 +197,11 @@ class Effects(Kernel):
 
 def _multiples(wave: np.ufunc, angle: Array, out: Array) -> None:
     """sin jt or cos jt for j = 1, 2, … into (n, rank, numbers), for angles t (n, numbers)."""
-    if len(angle) < FEW_ROWS:
-        wave(np.arange(1, out.shape[1] + 1)[:, None] * angle[:, None], out=out)
-        return
-    twice = 2.0 * np.cos(angle)
-    wave(angle, out=out[:, 0])
-    np.multiply(twice, out[:, 0], out=out[:, 1])
-    out[:, 1] -= wave(0.0)
-    for j in range(2, out.shape[1]):  # sin (j+1)t = 2 cos t sin jt − sin (j−1)t, and so for cosines
-        np.multiply(twice, out[:, j - 1], out=out[:, j])
-        out[:, j] -= out[:, j - 2]
+    twice, each = 2.0 * np.cos(angle), np.empty((out.shape[1], *angle.shape))
+    wave(angle, out=each[0])
+    np.multiply(twice, each[0], out=each[1])
+    each[1] -= wave(0.0)
+    for j in range(2, len(each)):  # sin (j+1)t = 2 cos t sin jt − sin (j−1)t, and so for cosines
+        np.multiply(twice, each[j - 1], out=each[j])
+        each[j] -= each[j - 2]
+    out[...] = each.transpose(1, 0, 2)
