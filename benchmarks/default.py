@@ -5,6 +5,8 @@
     python benchmarks/default.py peers default.jsonl
     python benchmarks/default.py bbob default.jsonl
     python benchmarks/default.py table default.jsonl --half both --each --other turbo
+    python benchmarks/default.py suite default.jsonl --with results/suite.jsonl results/suite-*.jsonl
+    python benchmarks/default.py time default.jsonl
 
 `before` is the method `mixed` of 47 settings, from a git worktree of the commit that last had it, which this
 script makes beside the checkout; `joint` is that with nine of its parts off. Problems of COCO take
@@ -38,7 +40,7 @@ from scipy.stats import t as student
 
 from hidim._settings import split_names
 from hidim._types import Array, Params
-from hidim.bench import functions
+from hidim.bench import functions, suite
 from hidim.bench.base import BoxProblem, Suggest, TreeProblem
 from hidim.bench.conditional import DeepTree
 from hidim.bench.functions import Landscape, of_few
@@ -458,6 +460,16 @@ def bbob_table(records: Sequence[Record], ours: str, dim: int = 20, instance: in
     return render(["", ours, "best peer", "which", "ratio"], rows, left=1, markdown=True)
 
 
+def time_table(records: Sequence[Record]) -> str:
+    """Mean milliseconds of a suggestion from the eleventh on, where records have the times of all."""
+    rows = []
+    for record in records:
+        if seconds := record.get("ask_seconds", [])[10:]:
+            cells = [record["problem"], record["method"], str(record["evaluations"])]
+            rows.append([*cells, figure(1000.0 * float(np.mean(seconds)))])
+    return render(["", "method", "trials", "ms"], rows, left=2, markdown=True)
+
+
 # -- the command -------------------------------------------------------------------------------------------
 
 
@@ -474,7 +486,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("run", "peers", "table", "bbob"))
+    parser.add_argument("what", choices=("run", "peers", "table", "bbob", "suite", "time"))
     parser.add_argument("records", type=Path)
     parser.add_argument("--half", choices=("seen", "unseen", "both"), default="seen")
     parser.add_argument("--methods", default="before,joint")
@@ -483,6 +495,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ours", default="hidim:default")
     parser.add_argument("--other", default="before")
+    parser.add_argument("--with", type=Path, nargs="*", default=[], dest="others", help="records of peers")
     parser.add_argument("--each", action="store_true", help="every problem, too")
     args = parser.parse_args()
     kinds = [name for name in KINDS if name in args.kinds.split(",")]
@@ -491,6 +504,13 @@ def main() -> None:
         return
     if args.what == "bbob":
         print(bbob_table(read_records(args.records), args.ours))
+        return
+    if args.what == "suite":  # runs of peers begin with seed 0: pairs of runs are as good as any
+        records = [record for path in (args.records, *args.others) for record in read_records(path)]
+        print(suite.table([r | {"seed": r["seed"] % FIRST_SEED} for r in records], args.ours, 200))
+        return
+    if args.what == "time":
+        print(time_table(read_records(args.records)))
         return
     if args.what == "peers":
         sweep(peer_jobs(), args.records, args.jobs)

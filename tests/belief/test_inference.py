@@ -11,7 +11,7 @@ import pytest
 
 from hidim import Optimizer, Space, Vector
 from hidim.belief.inference import Fitted, Inference, Peak, Slices, Study
-from hidim.belief.inference.peak import LIMITS, PART, best_outcome, new_fit
+from hidim.belief.inference.peak import CALLS, PART, best_outcome, new_fit
 from hidim.belief.priors import Flat, MainEffects, Prior, tag
 from hidim.errors import MethodError
 from hidim.frame import Cube, Ground
@@ -267,8 +267,8 @@ def fitted_rows(monkeypatch, n: int) -> tuple[list[int], Study, Fitted]:
 
 def test_hyperparameters_are_fitted_to_a_part_of_a_long_history_and_predictions_know_all_of_it(monkeypatch):
     rows, case, fitted = fitted_rows(monkeypatch, 1000)
-    assert set(rows) == {PART}
-    assert len(rows) < 7 * LIMITS[1]  # as many climbs
+    assert set(rows) == {PART // 3, PART}
+    assert len(rows) < 7 * CALLS  # as many climbs
     assert fitted.n == 1000
     assert len(case.posteriors(fitted)[0].y) == 1000
 

@@ -51,8 +51,8 @@ VARIANTS: dict[str, Method] = {
         "rembo", low=2, runs=1, initial=2, evaluations=15, kernel="warped", utility="ei"
     ),
     "rembo multistart": configured("rembo", low=3, runs=1, initial=2, search="multistart"),
-    # Three trials that bring nothing, and it grows.
-    "baxus eager": configured("baxus", low=2, patience=0.0, least=3, initial=3),
+    # Two trials that bring nothing, and it grows.
+    "baxus eager": configured("baxus", low=2, patience=0.0, least=2, initial=3),
 }
 ALL: dict[str, Method] = {**DISTINCT, **VARIANTS}
 

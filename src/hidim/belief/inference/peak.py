@@ -34,11 +34,9 @@ from hidim.space.columns import Kind
 GROWTH, COLD = 0.15, 1.5
 
 #: Hyperparameters are fitted to so many trials, evenly by rank, and the transform of losses is judged by
-#: these; predictions know all trials. A likelihood costs n³, and nobody is to notice a refit.
+#: these, and several starts are compared by a third of them; predictions know all trials. A likelihood costs
+#: n³, and nobody is to notice a refit.
 PART = 300
-
-#: Several starts are compared by so many, likewise.
-FIRST = 100
 
 #: Likelihoods for a climb. Each of several starts has half of them, and the best goes on with twice as many:
 #: with half, regrets were higher on nine of thirteen functions.
@@ -156,7 +154,7 @@ def climbed(
         most: the most trials that θ and the transform are fitted to, evenly by rank; all by default.
         held: parameters that are held, and their values.
     """
-    n, rows, few = len(study.seen.y), part_of(study, most), part_of(study, FIRST)
+    n, rows, few = len(study.seen.y), part_of(study, most), part_of(study, PART // 3)
     since = 0 if last is None else last.memory["cold"]
     cold, warm = n >= COLD * since, model.start if last is None else last.thetas[0]
     starts = [model.put(start, held) for start in (warm, *(model.starts if cold else ()))]
