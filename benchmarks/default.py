@@ -6,6 +6,7 @@
     python benchmarks/default.py bbob default.jsonl
     python benchmarks/default.py table default.jsonl --half both --each --other turbo
     python benchmarks/default.py suite default.jsonl --with results/suite.jsonl results/suite-*.jsonl
+    python benchmarks/default.py long default.jsonl
     python benchmarks/default.py time default.jsonl
 
 `before` is the method `mixed` of 47 settings, from a git worktree of the commit that last had it, which this
@@ -460,6 +461,20 @@ def bbob_table(records: Sequence[Record], ours: str, dim: int = 20, instance: in
     return render(["", ours, "best peer", "which", "ratio"], rows, left=1, markdown=True)
 
 
+def long_table(records: Sequence[Record], ours: str) -> str:
+    """Regrets of long runs on their way, seed by seed."""
+    rows = []
+    for problem in KINDS["long"].seen | KINDS["long"].unseen:
+        runs = [r for r in records if r["problem"] == problem and r["evaluations"] == 1000 and not r["error"]]
+        curves = [regret_curve(r) for r in sorted(runs, key=lambda r: r["seed"]) if r["method"] == ours]
+        if curves:
+            at = [
+                ", ".join(figure(float(curve[stop - 1]), 2) for curve in curves) for stop in (200, 400, 1000)
+            ]
+            rows.append([problem, *at])
+    return render(["regrets after", "200", "400", "1000"], rows, left=1, markdown=True)
+
+
 def time_table(records: Sequence[Record]) -> str:
     """Mean milliseconds of a suggestion from the eleventh on, where records have the times of all."""
     rows = []
@@ -486,7 +501,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("run", "peers", "table", "bbob", "suite", "time"))
+    parser.add_argument("what", choices=("run", "peers", "table", "bbob", "suite", "long", "time"))
     parser.add_argument("records", type=Path)
     parser.add_argument("--half", choices=("seen", "unseen", "both"), default="seen")
     parser.add_argument("--methods", default="before,joint")
@@ -508,6 +523,9 @@ def main() -> None:
     if args.what == "suite":  # runs of peers begin with seed 0: pairs of runs are as good as any
         records = [record for path in (args.records, *args.others) for record in read_records(path)]
         print(suite.table([r | {"seed": r["seed"] % FIRST_SEED} for r in records], args.ours, 200))
+        return
+    if args.what == "long":
+        print(long_table(read_records(args.records), args.ours))
         return
     if args.what == "time":
         print(time_table(read_records(args.records)))

@@ -79,6 +79,7 @@ class Effects(Kernel):
         self._squares = 0.5 - (np.sin(end) - np.sin(begin)) / (4.0 * self._omega)
         self._last: tuple[Array, Array] | None = None
         self._last_slopes: tuple[Array, Array] | None = None
+        self._last_weights: tuple[bytes, tuple[Array, Array]] | None = None
 
     def _spectrum(self, theta: Array) -> tuple[Array, Array]:
         """log s_j, with which an effect has variance 1 on average, and its derivative by log ℓ.
@@ -94,7 +95,16 @@ class Effects(Kernel):
         return logs - math.log(total), np.asarray(slopes - float(shares @ slopes) / total)
 
     def weights(self, theta: Array) -> tuple[Array, Array]:
-        """Variances (m,) of the coefficients of all features, and the derivative of their logs by log ℓ."""
+        """Variances (m,) of the coefficients of all features, and the derivative of their logs by log ℓ.
+
+        Those of the last θ are known: a climb asks for them at every step.
+        """
+        key, last = theta.tobytes(), self._last_weights
+        if last is None or last[0] != key:
+            last = self._last_weights = key, self._weights(theta)
+        return last[1]
+
+    def _weights(self, theta: Array) -> tuple[Array, Array]:
         count, size, levels = len(self.numbers), len(self.columns), len(self._of_labels)
         each = np.exp(theta[len(theta) - size :] - math.log(max(size, 1)))
         logs, slopes = self._spectrum(theta) if count else (np.empty(0), np.empty(0))
