@@ -5,12 +5,14 @@ Suggestions of three kinds make up for it; what they find stays, since the model
 all trials.
 
     an option   of a conditional space that the best trial does not take, as if there were no other: what
-                hangs on it was never tuned, and looks bad beside what was
+                hangs on it was never tuned, and looks bad beside what was. The first look is at the middle
+                of it: a model that knows nothing of it sees most to be learnt in corners
     a window    around the best trial, once all of the space gains nothing: the same method looks at the
                 trials inside as if there were no others. A model of all of the space takes for noise what is
                 finer than the distances between trials; in the window these are slopes. TuRBO (Eriksson et
                 al. 2019) looks through such windows alone
-    afresh      all of the space by the trials of a new start alone, once windows gain nothing either
+    afresh      all of the space by the trials of a new start alone, once windows gain nothing either, or in
+                spaces that have none
 
     meta["option"] = which, as "model=svm"
     meta["window"] = half of the width, as a share of the range of every parameter
@@ -30,16 +32,18 @@ from hidim._types import Array, Rng
 from hidim.frame.base import Frame, Ground, Scene
 from hidim.frame.cube import Cube
 from hidim.frame.noise import is_noisy
-from hidim.frame.novelty import TOLERANCE
+from hidim.frame.novelty import TOLERANCE, Seen
 from hidim.frame.observe import Observations, given_variances, observe
 from hidim.frame.options import open_option
+from hidim.space.nodes import Branch
 from hidim.task import Task
 from hidim.trial import History, Trial
 
 #: One suggestion of so many looks at an option, and one of so many aside where nothing is gained.
 OPTIONS, ASIDE = 4, 2
 
-#: Trials that a window holds, and without gain that halve it: as many as there are columns, within limits.
+#: Trials by which the width of a window is set, and without gain that halve it: as many as there are columns,
+#: within limits.
 #: A search that gained less than a share of all that it did in twice as many stands still.
 TRIALS, WORTH = (15, 50), 1e-4
 
@@ -62,17 +66,16 @@ class Aside(Frame):
         if task.space.is_conditional and number % OPTIONS == 1:
             option = open_option(everywhere, rng)
             if option is not None:
-                ground = everywhere.ground.within(option)
-                return replace(everywhere, ground=ground, meta={"option": option.title})
+                return _into(everywhere, option)
         if number % ASIDE == 0 or not _stands_still(task, _untagged(history)) or is_noisy(task, history):
             return everywhere
-        half = self.half(task, history)
-        return _afresh(task, history, number, rng) if half is None else _through(task, history, number, half)
+        half = self._half(task, history)
+        return _afresh(task, history, rng) if half is None else _through(task, history, number, half)
 
     def scenes(self, task: Task, history: History) -> list[Scene]:
         return Cube().scenes(task, history)
 
-    def half(self, task: Task, history: History) -> float | None:
+    def _half(self, task: Task, history: History) -> float | None:
         """Half the width of the window for the next suggestion; None where there is none left.
 
         Spaces of real numbers without conditions have windows.
@@ -86,6 +89,16 @@ class Aside(Frame):
         halved = sum("window" in trial.meta for trial in trials[best + 1 :]) // count
         half = 2.0 ** math.floor(math.log2(max(near, 1e-300))) * 0.5**halved
         return half if half > TOLERANCE and halved <= HALVINGS else None
+
+
+def _into(everywhere: Scene, option: Branch) -> Scene:
+    """All of the space with that option alone; the first look is at the middle of what hangs on it."""
+    ground, seen = everywhere.ground.within(option), everywhere.seen
+    scene = replace(everywhere, ground=ground, meta={"option": option.title})
+    middle = ground.snap(seen.x[[int(np.argmin(seen.y))]])
+    been = any(trial.meta.get("option") == option.title for trial in everywhere.history)
+    known = been or Seen.of(seen).first_new(middle) is None
+    return scene if known else replace(scene, asked=0, spare=middle)
 
 
 def _count(task: Task) -> int:
@@ -113,7 +126,7 @@ def _stands_still(task: Task, trials: Sequence[Trial]) -> bool:
     return bool(losses[:-lately].min() - losses.min() <= WORTH * gained)
 
 
-def _afresh(task: Task, history: History, number: int, rng: Rng) -> Scene:
+def _afresh(task: Task, history: History, rng: Rng) -> Scene:
     """All of the space by the trials of the last new start, or of none where that stands still."""
 
     def of(start: int, trials: Sequence[Trial]) -> list[Trial]:
@@ -124,7 +137,7 @@ def _afresh(task: Task, history: History, number: int, rng: Rng) -> Scene:
     trials = History(of(start, history), maximize=history.maximize)
     ground = Ground(task.space)
     scattered = ground.snap(ground.sample(rng, 1))
-    return _alone(task, history, number, trials, observe(task, trials), scattered, meta={"afresh": start})
+    return _alone(task, history, trials, observe(task, trials), scattered, meta={"afresh": start})
 
 
 def _through(task: Task, history: History, number: int, half: float) -> Scene:
@@ -145,7 +158,7 @@ def _through(task: Task, history: History, number: int, half: float) -> Scene:
     own = observe(task, trials)
     inside = Observations(shown(own.x), own.y, shown(own.failed), shown(own.running), given_variances(trials))
     none = np.empty((0, task.space.dim))
-    scene = _alone(task, history, number, trials, inside, none, meta={"window": half})
+    scene = _alone(task, history, trials, inside, none, meta={"window": half})
     return replace(
         scene, asked=number, to_cube=lambda points: np.clip(lower + (upper - lower) * points, 0.0, 1.0)
     )
@@ -154,7 +167,6 @@ def _through(task: Task, history: History, number: int, half: float) -> Scene:
 def _alone(
     task: Task,
     history: History,
-    number: int,
     trials: History,
     seen: Observations,
     spare: Array,

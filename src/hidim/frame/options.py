@@ -78,4 +78,5 @@ def gains(losses: Array, searched: Mask, best: float) -> bool:
 
 
 def _searched(trials: Sequence[Trial]) -> Mask:
-    return np.array([t.meta.get("way", "added") not in UNSEARCHED for t in trials], dtype=np.bool_)
+    own = (t.meta.get("way", "added") not in UNSEARCHED or "option" in t.meta for t in trials)
+    return np.fromiter(own, dtype=np.bool_, count=len(trials))

@@ -1,13 +1,13 @@
 """The search of the default: starts, and ascents from the best of them.
 
     all       starts everywhere and around the best points; every coordinate climbs
-    few       starts around the best points; only the coordinates that a start moved (1 to 20) climb
-    effects   coordinates of the best points at the best values of their main effects, if the model has any
+    few       starts around the best points; only the coordinates that a start moved (about 1 to 20) climb
+    effects   coordinates of the best points at their best values, if the model has main effects
 
 While little is known suggestions start in the first way, since everything may be gained. Later every one
-starts in one of these ways, each as often as the others: smooth functions in which every coordinate matters
-like the first, rugged or ill-conditioned ones the second, sums the third. On a plateau
-every other one starts anywhere, since close to the best points nothing is to be learnt. In a conditional
+starts in one of these ways, by an even chance: smooth functions in which every coordinate matters like the
+first, rugged or ill-conditioned ones the second, sums the third. On a plateau half of them start anywhere,
+since close to the best points nothing is to be learnt. In a conditional
 space the best settings of the nodes of the tree, put together along the best paths, are starts, too
 (Add-Tree, Algorithm 2; see `hidim.search.paths`).
 """
@@ -40,19 +40,17 @@ SCATTERED = 3
 
 
 class Starts(NamedTuple):
-    """Starts (r, d), and the coordinates and the box in which each may climb (r, d)."""
+    """Starts (r, d), and the coordinates in which each may climb (r, d)."""
 
     points: Array
     free: Mask
-    lower: Array
-    upper: Array
 
     def joined(self, other: Starts) -> Starts:
         return Starts(*(np.vstack(pair) for pair in zip(self, other, strict=True)))
 
     def at(self, places: Indices) -> Starts:
         """Some of them."""
-        return Starts(self.points[places], self.free[places], self.lower[places], self.upper[places])
+        return Starts(self.points[places], self.free[places])
 
 
 @dataclass(frozen=True)
@@ -82,10 +80,11 @@ class Ascent(Search):
         starts = self._starts(way, target.belief, ground, best, rng)
         if ground.embedding is None and ground.space.is_conditional:
             paths = best_points(target.belief, situation, rng)
-            starts = starts if paths is None else starts.joined(_free(paths, ground))
+            starts = starts if paths is None else starts.joined(_free(paths))
         order = np.argsort(-target.scores(starts.points), kind="stable")
         chosen = starts.at(order[:CLIMBING])
-        ranked = refined(ascend, target, ground, *chosen, self.climb, TOLERANCE)
+        lower, upper = (np.broadcast_to(edge, chosen.points.shape) for edge in (ground.lower, ground.upper))
+        ranked = refined(ascend, target, ground, *chosen, lower, upper, self.climb, TOLERANCE)
         if not ground.is_continuous:
             ranked = stepped(target, ground, ranked, rng)
         return Found(np.vstack([ranked, ground.snap(starts.points[order])]), way)
@@ -93,7 +92,7 @@ class Ascent(Search):
     def _starts(self, way: str, belief: Belief, ground: Ground, best: Array, rng: Rng) -> Starts:
         if way == "effects":
             points, moved = by_effects(belief, best, rng)
-            found = _free(ground.snap(points), ground)._replace(free=moved)
+            found = Starts(ground.snap(points), moved)
             # Where all of these have been tried, neighbours are left.
             return found if ground.varies_continuously else found.joined(self._near("few", ground, best, rng))
         return self._near(way, ground, best, rng)
@@ -106,11 +105,10 @@ class Ascent(Search):
         most = FEW if way == "few" else ground.dim
         near, moved = perturbed(rng, ground.to_unit(best), count, most=most, movable=movable)
         unit = np.vstack([scattered, jumped(ground, near, moved, rng)])
-        found = _free(ground.snap(ground.from_unit(unit)), ground)
-        return found._replace(free=moved) if way == "few" else found
+        points = ground.snap(ground.from_unit(unit))
+        return Starts(points, moved) if way == "few" else _free(points)
 
 
-def _free(points: Array, ground: Ground) -> Starts:
+def _free(points: Array) -> Starts:
     """Starts (r, d) that may climb in all coordinates."""
-    lower, upper = (np.broadcast_to(edge, points.shape) for edge in (ground.lower, ground.upper))
-    return Starts(points, np.ones(points.shape, dtype=np.bool_), lower, upper)
+    return Starts(points, np.ones(points.shape, dtype=np.bool_))

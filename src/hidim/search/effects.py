@@ -10,7 +10,8 @@ from hidim._types import Array, Indices, Mask, Rng
 from hidim.acquisition.base import Belief
 from hidim.gp.posterior import DrawnEffects
 
-#: Functions that are drawn beside the mean, and columns that are looked at. Both bound the time.
+#: Functions that are drawn beside the mean, and columns along which the rest of the model is asked, too. Both
+#: bound the time.
 DRAWS, MOST = 12, 256
 
 

@@ -207,13 +207,17 @@ class Paths(Search):
 
 
 def best_points(belief: Belief, situation: Situation, rng: Rng) -> Array | None:
-    """Points (k, D) on the best paths of a model a part of which is a sum over groups; None of others."""
+    """Points (k, D) on the best paths of a model a part of which is a sum over groups; None of others.
+
+    Of the ground: where an option is looked at, of paths through it.
+    """
     part, scene = belief.additive(), situation.scene
     if part is None:
         return None
     known = situation.ranked[:KNOWN]
     found = Paths().composed(part, Axes(scene.ground), root_of(scene), KAPPAS, known, rng)
-    return np.vstack([each.points for each in found])
+    points, branch = np.vstack([each.points for each in found]), scene.ground.branch
+    return points if branch is None else points[branch.holds(points)]
 
 
 def _walked(walks: Sequence[Walk]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Hyperparameters at the peak of their posterior density, fitted on a schedule and warm-started.
 
-Beside that peak, in spaces of real numbers, stands the one of a simpler model, in which all columns are alike
-and no main effects are, as long as data do not clearly speak against it. Every suggestion asks one of the
-two, by an even chance: where functions are rugged, a length-scale for every column is too sure of itself.
+Beside that peak, in spaces of real numbers without noise, stands that of a simpler model, with one common
+length-scale and no main effects, as long as data do not clearly speak against it. Every suggestion asks one
+of the two, by an even chance: where functions are rugged, a length-scale for every column is too sure of
+itself.
 
 meta["fit"] = {"n": trials used, "cold": n at the last fit from scratch, "thetas": [[…]], "outcome": name}
 """
@@ -39,7 +40,7 @@ GROWTH, COLD = 0.15, 1.5
 PART = 300
 
 #: Likelihoods for a climb. Each of several starts has half of them, and the best goes on with twice as many:
-#: with half, regrets were higher on nine of thirteen functions.
+#: with half of all of these, regrets were higher on nine of thirteen functions.
 CALLS = 25
 
 #: By how many nats another model is clearly less probable: some twenty are the price of absent main effects.
@@ -202,7 +203,7 @@ def _told(study: Study, outcome: str, rows: Any) -> tuple[Array, Array | None]:
 
 
 def _columns_may_differ(study: Study, model: Model, held: Mapping[str, float]) -> bool:
-    """Whether a fit starts where columns differ, too: of spaces without conditions that have numbers."""
+    """Whether there are columns that may differ, of a space without conditions, embedding or noise."""
     ground = study.scene.ground
     plain = ground.embedding is None and not ground.space.is_conditional and not study.noisy
     free = model.holding(TOGETHER.values()) & ~model.holding(held)

@@ -24,7 +24,7 @@ Ability: TypeAlias = Literal["additive", "groups", "scales", "center", "structur
 class Prior(ABC):
     """A family of models, one for every ground and every structure."""
 
-    #: Parameters of its models that are held while little is known of a ground; their values.
+    #: Parameters that are held while little is known of a ground, and in a simpler model; their values.
     late: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     @property

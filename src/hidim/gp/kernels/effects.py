@@ -61,9 +61,9 @@ class Effects(Kernel):
         self.levels = np.asarray(levels, dtype=np.intp)
         self.columns = np.concatenate([self.numbers, self.labels])
         self.rank = int(np.clip(ALL // max(len(self.numbers), 1), LEAST, MOST))
-        # Fits start at the last half-wave of the sines, too: ripples along the axes may be main effects of
-        # short reach, or a product kernel that has one, which says nothing of other basins, and which is
-        # found from the usual start. Half of that the sines cannot show.
+        # Fits start at the last half-wave of the sines, too. Ripples along the axes may be main effects of
+        # short reach; from the usual start a product kernel of short reach is found instead, which says
+        # nothing of other basins. What is shorter than half of that wave the sines cannot show.
         reach, wave = Normal(math.log(USUAL), SPREAD), math.log((1.0 + 2.0 * MARGIN) / self.rank)
         low = wave - math.log(2.0)
         scale = Hyperparameter("log_effect_lengthscale", 1, reach.mean, low, -low, reach, wave)
