@@ -82,5 +82,6 @@ def _product(ground: Ground) -> Kernel:
     if not len(numbers):
         return Constant() if labels is None else labels
     scale = HierarchicalScale(len(numbers), sparse=not ground.space.is_conditional)
-    kernel = Stationary(FORMS["matern"], Chain(Select(numbers), Fill(), scale))
+    every = len(numbers) == ground.dim and not ground.space.is_conditional
+    kernel = Stationary(FORMS["matern"], scale if every else Chain(Select(numbers), Fill(), scale))
     return kernel if labels is None else kernel * labels
