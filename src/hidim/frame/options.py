@@ -2,8 +2,8 @@
 
 The one that fewest suggestions for each of its parameters have tried comes first, whatever its values: on
 first ones nothing was tuned. An option is given up when it does not gain any more (as arms are in rising
-bandits, Li et al. 2020). In a tree of eight branches with 56 numbers 2 of 20 runs ended in a wrong one, by
-tries of options as a whole 6 of 20; of four other such trees, four runs each, 4 and 6 of 16.
+bandits, Li et al. 2020). It is no cure: in a tree of eight branches with 56 numbers 11 of 16 runs of 150
+trials ended in a wrong one.
 """
 
 from __future__ import annotations

@@ -83,8 +83,7 @@ class Ascent(Search):
             starts = starts if paths is None else starts.joined(_free(paths))
         order = np.argsort(-target.scores(starts.points), kind="stable")
         chosen = starts.at(order[:CLIMBING])
-        lower, upper = (np.broadcast_to(edge, chosen.points.shape) for edge in (ground.lower, ground.upper))
-        ranked = refined(ascend, target, ground, *chosen, lower, upper, self.climb, TOLERANCE)
+        ranked = refined(ascend, target, ground, *chosen, self.climb, TOLERANCE)
         if not ground.is_continuous:
             ranked = stepped(target, ground, ranked, rng)
         return Found(np.vstack([ranked, ground.snap(starts.points[order])]), way)

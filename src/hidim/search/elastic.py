@@ -61,7 +61,7 @@ class Walks(Search):
 
         def begin(_: int) -> Start:
             starts = self._starts(ground, situation.ranked[:INCUMBENTS], rng)
-            return Start(*bounded(target, ground, starts, ground.lower, ground.upper))
+            return Start(*bounded(target, ground, starts))
 
         found = self.walk.walks(family, begin)
         points = ground.snap(found.points[found.order])

@@ -20,20 +20,18 @@ def refined(
     target: Target,
     ground: Ground,
     starts: Array,
-    free: Mask,
-    lower: Array,
-    upper: Array,
+    free: Mask | None,
     max_calls: int,
     tolerance: float = 1e-3,
 ) -> Array:
     """Where ascents from `starts` (r, d) lead, on their levels, best first.
 
     Args:
-        free: coordinates (r, d) that may be moved; those that do not exist or have few levels stay.
-        lower, upper: the box (r, d) of each start.
+        free: coordinates (r, d) that may be moved, by default all; those that do not exist or have few
+            levels stay.
         max_calls, tolerance: of the ascents.
     """
-    inputs, lower, upper = bounded(target, ground, starts, lower, upper, free)
+    inputs, lower, upper = bounded(target, ground, starts, free)
     found, values, _ = climb(
         objective_in(target, ground), inputs, lower, upper, max_calls=max_calls, tolerance=tolerance
     )
@@ -41,19 +39,18 @@ def refined(
 
 
 def bounded(
-    target: Target, ground: Ground, starts: Array, lower: Array, upper: Array, free: Mask | None = None
+    target: Target, ground: Ground, starts: Array, free: Mask | None = None
 ) -> tuple[Array, Array, Array]:
     """Starts (r, d) as inputs of the kernel, and the box (r, d) in which gradients may move each.
 
     Args:
-        lower, upper: the box of each start, (r, d) or (d,).
         free: coordinates (r, d) that may be moved, by default all; those that do not exist or have few levels
             stay.
     """
     movable = ~np.isnan(starts) & smooth(ground)
     free = movable if free is None else free & movable
     inputs = target.inputs(starts)
-    return inputs, np.where(free, lower, inputs), np.where(free, upper, inputs)
+    return inputs, np.where(free, ground.lower, inputs), np.where(free, ground.upper, inputs)
 
 
 def objective_in(target: Target, ground: Ground) -> Objective:

@@ -64,12 +64,8 @@ class Sprays(Search):
         ground = situation.scene.ground
         starts = self._starts(target, situation, rng)
         starts = starts[np.argsort(-_scores(target.objective, target, starts), kind="stable")]
-        shape = (min(self.refined, len(starts)), ground.dim)
-        lower, upper = (np.broadcast_to(edge, shape) for edge in (ground.lower, ground.upper))
-        free = np.ones(shape, dtype=np.bool_)
-        best = refined(
-            CLIMBERS[self.climber], target, ground, starts[: self.refined], free, lower, upper, self.max_calls
-        )
+        climb = CLIMBERS[self.climber]
+        best = refined(climb, target, ground, starts[: self.refined], None, self.max_calls)
         if not ground.is_continuous:
             best = stepped(target, ground, best, rng)
         return Found(np.vstack([best, starts]), "spray")
